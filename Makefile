@@ -1,0 +1,54 @@
+# Windvane. `make demo` and `make test` set up everything they need in .venv; nothing else is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check table1 lemma3 bench endless clean
+
+help:  ## this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/demo: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e '.[demo]'
+	@touch $@
+
+$(VENV)/test: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e '.[demo,test]'
+	@touch $@
+
+demo: $(VENV)/demo  ## ET-GP-UCB against its rivals on a drifting objective, under a minute, with a picture
+	$(BIN)/windvane demo --out out/demo
+
+lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint  ## every check and every test
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
+
+table1: $(VENV)/demo  ## Table 1 at eps = 0.03 with 50 seeds, beside the paper's figures
+	$(BIN)/python bench/table1.py
+
+lemma3: $(VENV)/demo  ## the share of static runs with a reset, over 1,000 runs of 200 steps
+	$(BIN)/python bench/lemma3.py
+
+endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a step
+	$(BIN)/python bench/endless.py
+
+.venv-bench/ready: bench/constraints.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -c bench/constraints.txt botorch -e .
+	@touch $@
+
+bench: .venv-bench/ready  ## Windvane beside BoTorch in one run: time a step and quality of the maximiser
+	.venv-bench/bin/python bench/botorch.py
+
+clean:  ## remove environments and results
+	rm -rf $(VENV) .venv-bench out build dist src/*.egg-info

@@ -1,0 +1,82 @@
+"""Where to climb from: the basins that the cached candidates and the observed points show."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from windvane.acquisition.base import Posterior
+from windvane.checks import Array
+from windvane.data import IntArray
+
+FAR, NEAR = 4, 5  # starts among the candidates, and in the cloud around the observed points
+BASES, AROUND = 8, 8  # observed points with a cloud, and points in each
+REACH = (0.05, 0.2)  # standard deviations of the cloud along each axis
+
+
+def grid_maxima(scores: Array, shape: tuple[int, ...]) -> IntArray:
+    """The candidates of a tensor grid that are not below any neighbour, diagonal ones included."""
+    field = scores.reshape(shape)
+    around = field
+    for axis in range(field.ndim):
+        wide = around.copy()
+        low = tuple(slice(None, -1) if a == axis else slice(None) for a in range(field.ndim))
+        high = tuple(slice(1, None) if a == axis else slice(None) for a in range(field.ndim))
+        np.maximum(wide[low], around[high], out=wide[low])
+        np.maximum(wide[high], around[low], out=wide[high])
+        around = wide
+    return np.flatnonzero(field >= around)
+
+
+def best_of(scores: Array, rows: IntArray, count: int) -> IntArray:
+    """The `count` rows with the highest scores, best first."""
+    if len(rows) > count:
+        rows = rows[np.argpartition(-scores[rows], count)[:count]]
+    return rows[np.argsort(-scores[rows], kind="stable")]
+
+
+def spread_out(points: Array, scores: Array, count: int, apart: float) -> IntArray:
+    """Greedily the best, skipping whatever lies within `apart` of one already chosen."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = points[order]
+    near = ((ranked[:, None, :] - ranked[None, :, :]) ** 2).sum(-1) < apart * apart
+    chosen: list[int] = []
+    blocked = np.zeros(len(order), dtype=bool)
+    for i in range(len(order)):
+        if not blocked[i]:
+            chosen.append(i)
+            if len(chosen) == count:
+                break
+            blocked |= near[i]
+    return order[chosen]
+
+
+@cache
+def _jitter(dim: int) -> Array:
+    """Fixed normal directions, half of them short, half of them long."""
+    directions = np.random.default_rng(0).standard_normal((BASES * AROUND, dim))
+    return directions * np.where(np.arange(BASES * AROUND) % 2, *REACH)[:, None]
+
+
+def scattered_starts(posterior: Posterior, scores: Array, multiplier: float) -> Array:
+    """The best candidates, and the best of a cloud around the best observed points, spread out.
+
+    The bound often peaks in a gap between observations near the best of them, a basin that no fixed
+    candidate falls into; the cloud finds it.
+    """
+    candidates = posterior.candidates
+    dim = candidates.shape[1]
+    apart = 0.25 * np.sqrt(dim) * len(candidates) ** (-1.0 / dim)
+    top = best_of(scores, np.arange(len(scores)), 4 * FAR)
+    far = candidates[top][spread_out(candidates[top], scores[top], FAR, apart)]
+    mean, variance = posterior.on_observed()
+    seen = mean + multiplier * np.sqrt(variance)
+    bases = posterior.observed[best_of(seen, np.arange(len(seen)), BASES)]
+    cloud = np.repeat(bases, AROUND, axis=0)
+    cloud += _jitter(dim)[: len(cloud)]
+    np.clip(cloud, 0.0, 1.0, out=cloud)
+    mean, variance = posterior.at(cloud)
+    heights = mean + multiplier * np.sqrt(variance)
+    near = cloud[spread_out(cloud, heights, NEAR, apart / 4.0)]
+    return np.concatenate((far, near, bases[:1]))

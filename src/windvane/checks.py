@@ -1,0 +1,121 @@
+"""Validation at the door: every check names the argument and what is allowed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from windvane.errors import InvalidArgument, InvalidType, UnknownName
+
+Array = npt.NDArray[np.float64]
+
+
+def _range(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
+    parts = []
+    if above is not None:
+        parts.append(f"above {above:g}")
+    if at_least is not None:
+        parts.append(f"at least {at_least:g}")
+    if below is not None:
+        parts.append(f"below {below:g}")
+    if at_most is not None:
+        parts.append(f"at most {at_most:g}")
+    return " and ".join(parts)
+
+
+def real(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+) -> float:
+    """A finite float within the stated range.
+
+    >>> real("delta", 0.1, above=0, below=1)
+    0.1
+    >>> real("delta", 1.5, above=0, below=1)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: delta=1.5: must be a finite number above 0 and below 1
+    """
+    allowed = f"a finite number {_range(above, at_least, below, at_most)}".rstrip()
+    if type(value) is not float:
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
+        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+            raise InvalidType(f"{name}={value!r}: must be {allowed}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if (
+        not math.isfinite(number)
+        or (above is not None and number <= above)
+        or (at_least is not None and number < at_least)
+        or (below is not None and number >= below)
+        or (at_most is not None and number > at_most)
+    ):
+        raise InvalidArgument(f"{name}={value!r}: must be {allowed}")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    return real(name, value, above=0.0, below=1.0)
+
+
+def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int | None = None) -> int:
+    """An integer within the stated range.
+
+    >>> integer("horizon", 0, at_least=1)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: horizon=0: must be an integer at least 1
+    """
+    allowed = f"an integer {_range(None, at_least, None, at_most)}".rstrip()
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise InvalidType(f"{name}={value!r}: must be {allowed}")
+    number = int(value)
+    if (at_least is not None and number < at_least) or (at_most is not None and number > at_most):
+        raise InvalidArgument(f"{name}={value!r}: must be {allowed}")
+    return number
+
+
+def array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
+    """A finite float array of the given shape, where `None` stands for any length of at least 1."""
+    wanted = "x".join("n" if side is None else str(side) for side in shape)
+    try:
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidType(f"{name}: must be numbers in an array of shape {wanted}") from None
+    fits = result.ndim == len(shape) and all(
+        have == want if want is not None else have > 0 for have, want in zip(result.shape, shape, strict=True)
+    )
+    if not fits:
+        have_text = "x".join(map(str, result.shape)) or "a single number"
+        raise InvalidArgument(f"{name}: must have shape {wanted}, got {have_text}")
+    if not np.isfinite(result).all():
+        raise InvalidArgument(f"{name}: must be finite, got NaN or infinity")
+    return result
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """A known name, else an error that suggests the nearest ones.
+
+    >>> one_of("goal", "minimise", ["minimize", "maximize"])
+    Traceback (most recent call last):
+    windvane.errors.UnknownName: goal='minimise': unknown; did you mean 'minimize'? Allowed: maximize, minimize
+    """
+    names = sorted(allowed)
+    if isinstance(value, str) and value in names:
+        return value
+    close = get_close_matches(str(value), names, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise UnknownName(f"{name}={value!r}: unknown{hint} Allowed: {', '.join(names)}")

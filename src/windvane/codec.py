@@ -1,0 +1,90 @@
+"""Components to plain JSON and back.
+
+A component is a frozen dataclass that describes a part of an optimiser (a kernel, a trigger, a
+space). `@component` registers it under its class name; `encode` writes it as
+`{"type": name, ...fields}` and `decode` builds it again, so that validation runs once more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, TypeVar
+
+import numpy as np
+
+from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
+
+_registry: dict[str, type[Any]] = {}
+C = TypeVar("C", bound=type[Any])
+
+
+def component(cls: C) -> C:
+    """Register a frozen dataclass so that a state can name it.
+
+    >>> @component
+    ... @dataclasses.dataclass(frozen=True)
+    ... class Example:
+    ...     size: int
+    >>> encode(Example(3))
+    {'type': 'Example', 'size': 3}
+    >>> decode({'type': 'Example', 'size': 3})
+    Example(size=3)
+    """
+    if not dataclasses.is_dataclass(cls):
+        raise InvalidType(f"component({cls.__name__}): must be a dataclass")
+    known = _registry.get(cls.__name__)
+    if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise InvalidArgument(
+            f"component({cls.__name__}): the name is taken by {known.__module__}.{known.__qualname__}"
+        )
+    _registry[cls.__name__] = cls
+    return cls
+
+
+def encode(value: Any) -> Any:
+    """Plain JSON for a component, an array, or a container of them. Floats survive bit for bit."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, np.generic):
+        return encode(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist()}
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": {str(key): encode(item) for key, item in value.items()}}
+    name = type(value).__name__
+    if _registry.get(name) is not type(value):
+        raise InvalidType(
+            f"{type(value).__qualname__} cannot be saved: decorate the class with @wv.component so that a state can name it"
+        )
+    fields = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+    return {"type": name, **fields}
+
+
+def decode(value: Any) -> Any:
+    """The inverse of `encode`; anything unknown or malformed is a `CorruptState`."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return tuple(decode(item) for item in value)
+    if not isinstance(value, dict):
+        raise CorruptState(f"state: {type(value).__name__} is not plain JSON")
+    try:
+        if "type" in value:
+            fields = {key: decode(item) for key, item in value.items() if key != "type"}
+            return _registry[value["type"]](**fields)
+        if "array" in value:
+            return np.array(value["array"], dtype=np.float64)
+        if "dict" in value:
+            return {key: decode(item) for key, item in value["dict"].items()}
+        if "float" in value:
+            return float(value["float"])
+    except CorruptState:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, WindvaneError) as error:
+        raise CorruptState(f"state: cannot rebuild {value.get('type', 'a value')!r}: {error}") from error
+    raise CorruptState(f"state: unknown entry with keys {sorted(value)}")

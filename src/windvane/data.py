@@ -1,0 +1,132 @@
+"""The records that flow through the loop: frozen, validated once, never changed.
+
+Shapes: `n` observations in a unit cube of `d` encoded coordinates.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+class Observation(NamedTuple):
+    """One measurement, in encoded coordinates. `step` is its running number and its identity."""
+
+    x: Array
+    y: float
+    time: float
+    step: int
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """The observations in use, oldest first; concatenated with `+`, subset with `take`.
+
+    >>> data = Dataset.empty(2) + Observation(np.array([0.1, 0.2]), 1.0, 1.0, 1)
+    >>> len(data), data.dim
+    (1, 2)
+    """
+
+    X: Array
+    y: Array
+    times: Array
+    steps: IntArray
+
+    @staticmethod
+    def empty(dim: int) -> Dataset:
+        return Dataset(np.empty((0, dim)), np.empty(0), np.empty(0), np.empty(0, dtype=np.int64))
+
+    @property
+    def dim(self) -> int:
+        return int(self.X.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.y.shape[0])
+
+    def __iter__(self) -> Iterator[Observation]:
+        return (self[row] for row in range(len(self)))
+
+    def __getitem__(self, index: int) -> Observation:
+        return Observation(self.X[index], float(self.y[index]), float(self.times[index]), int(self.steps[index]))
+
+    def __add__(self, new: Observation) -> Dataset:
+        return Dataset(
+            np.concatenate((self.X, new.x[None, :])),
+            np.concatenate((self.y, (new.y,))),
+            np.concatenate((self.times, (new.time,))),
+            np.concatenate((self.steps, (new.step,))),
+        )
+
+    def take(self, rows: slice | IntArray) -> Dataset:
+        return Dataset(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])
+
+
+class Prediction(NamedTuple):
+    """What the model said about an observation before seeing it: f ~ N(mean, std^2), y = f + noise."""
+
+    mean: float
+    std: float
+    noise_variance: float
+
+
+class Verdict(NamedTuple):
+    """A trigger's answer, Definition 2: `fired` if the statistic psi_t is above the threshold kappa_t."""
+
+    fired: bool
+    statistic: float
+    threshold: float
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Event:
+    """The complete record of one `tell`; every log, plot and dashboard is a view of these.
+
+    `mean` and `std` are the prediction for the objective at `x`, made before `y` was seen, in the
+    caller's units. `statistic` is psi_t and `threshold` kappa_t of Definition 2. `elapsed` counts
+    steps since the last reset (t_r, starting at 1). `kept` observations survived a reset; `size`
+    are in use after this step. `log_density` is the log of the one-step predictive density of `y`.
+    """
+
+    step: int
+    time: float
+    x: Any
+    y: float
+    mean: float
+    std: float
+    noise_variance: float
+    log_density: float
+    statistic: float
+    threshold: float
+    monitored: bool
+    elapsed: int
+    reset: bool
+    reason: str
+    kept: int
+    size: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for a log: arrays become lists."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if isinstance(self.x, np.ndarray):
+            values["x"] = self.x.tolist()
+        elif isinstance(self.x, dict):
+            values["x"] = dict(self.x)
+        return values
+
+
+@dataclass(frozen=True)
+class Best:
+    """The point believed best now, with the model's mean and standard deviation there."""
+
+    x: Any
+    mean: float
+    std: float

@@ -1,0 +1,39 @@
+"""One root error. Every error Windvane raises on purpose is a `WindvaneError`.
+
+Each concrete error also derives from the built-in that Python users expect, so
+`except ValueError` keeps working.
+"""
+
+from __future__ import annotations
+
+
+class WindvaneError(Exception):
+    """The root of every error that Windvane raises on purpose.
+
+    >>> issubclass(InvalidArgument, WindvaneError) and issubclass(InvalidArgument, ValueError)
+    True
+    """
+
+
+class InvalidArgument(WindvaneError, ValueError):
+    """An argument has the right kind but a value that is not allowed."""
+
+
+class InvalidType(WindvaneError, TypeError):
+    """An argument is of a kind that is not allowed."""
+
+
+class UnknownName(WindvaneError, LookupError):
+    """A name (of an algorithm, a task, a component) that nobody registered."""
+
+
+class CorruptState(WindvaneError, ValueError):
+    """A state that is cut, altered, or written by another version."""
+
+
+class NumericalFailure(WindvaneError, ArithmeticError):
+    """A computation that could not be carried out in double precision."""
+
+
+class MissingExtra(WindvaneError, ImportError):
+    """An optional package is needed; the message says which extra installs it."""

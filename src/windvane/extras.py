@@ -1,0 +1,22 @@
+"""Optional packages, imported through one door that says which extra to install."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from windvane.errors import MissingExtra
+
+
+def require(module: str, extra: str) -> Any:
+    """Import an optional module, or say how to get it.
+
+    >>> require("no_such_package", "demo")
+    Traceback (most recent call last):
+    windvane.errors.MissingExtra: this needs no_such_package: pip install 'windvane[demo]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        top = module.split(".")[0]
+        raise MissingExtra(f"this needs {top}: pip install 'windvane[{extra}]'") from error

@@ -1,0 +1,33 @@
+"""Kernels: stationary and empirical in space, Markov and Wiener in time; + and * compose."""
+
+from windvane.kernels.base import Jet, Kernel, Product, Sum
+from windvane.kernels.empirical import Empirical
+from windvane.kernels.stationary import RBF, Matern32, Matern52, Stationary
+from windvane.kernels.temporal import (
+    Markov,
+    SpaceTime,
+    Static,
+    Temporal,
+    TemporalProduct,
+    TemporalSum,
+    Wiener,
+)
+
+__all__ = [
+    "RBF",
+    "Empirical",
+    "Jet",
+    "Kernel",
+    "Markov",
+    "Matern32",
+    "Matern52",
+    "Product",
+    "SpaceTime",
+    "Static",
+    "Stationary",
+    "Sum",
+    "Temporal",
+    "TemporalProduct",
+    "TemporalSum",
+    "Wiener",
+]

@@ -1,0 +1,173 @@
+"""What a kernel is. Shared symbols: `A` is m x d, `B` is n x d, both in encoded coordinates.
+
+A spatial kernel compares points and composes with + and *. Temporal kernels live in `temporal`.
+
+Hyperparameters are the vector `theta` of natural logarithms, so that a fit is free of positivity
+constraints; `theta_names` labels its entries.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.codec import component
+
+
+class Jet(NamedTuple):
+    """Kernel values and their derivatives in `A`.
+
+    `bundle` is m x (1 + d) x n: row 0 holds k(a_i, b_j), row 1 + c its derivative in coordinate c.
+    `curvature(w)`, for weights m x n, is the m x d x d matrix sum_j w_ij Hess_a k(a_i, b_j).
+    """
+
+    bundle: Array
+    curvature: Callable[[Array], Array]
+
+
+class Kernel(ABC):
+    """A covariance of points with constant variance on the diagonal (except `Empirical`)."""
+
+    @abstractmethod
+    def matrix(self, A: Array, B: Array) -> Array:
+        """The m x n matrix k(a_i, b_j)."""
+
+    @abstractmethod
+    def diagonal(self, A: Array) -> Array:
+        """The m values k(a_i, a_i)."""
+
+    @abstractmethod
+    def jet(self, A: Array, B: Array) -> Jet:
+        """Values, gradients and curvature in A."""
+
+    @property
+    @abstractmethod
+    def theta(self) -> Array:
+        """The logarithms of the hyperparameters."""
+
+    @property
+    @abstractmethod
+    def theta_names(self) -> tuple[str, ...]:
+        """One label for each entry of theta."""
+
+    @abstractmethod
+    def with_theta(self, theta: Array) -> Kernel:
+        """The same kernel with other hyperparameters."""
+
+    @abstractmethod
+    def theta_gradient(self, A: Array) -> Array:
+        """The p x m x m derivatives of `matrix(A, A)` in theta."""
+
+    def split(self, first: int) -> tuple[Kernel, Kernel] | None:
+        """Factors over the first coordinates and the rest, k = k_1 k_2, or None if there are none."""
+        del first
+        return None
+
+    def __add__(self, other: Kernel) -> Kernel:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum(self, other)
+
+    def __mul__(self, other: Kernel) -> Kernel:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Product(self, other)
+
+
+class Pair:
+    """The hyperparameters of two kernels side by side; shared by every sum and product."""
+
+    left: Any
+    right: Any
+
+    @property
+    def theta(self) -> Array:
+        """Both vectors, one after the other."""
+        return np.concatenate((self.left.theta, self.right.theta))
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """Labels prefixed by the side they belong to."""
+        left = tuple(f"left.{name}" for name in self.left.theta_names)
+        return left + tuple(f"right.{name}" for name in self.right.theta_names)
+
+    def with_theta(self, theta: Array) -> Self:
+        """Split theta between the two parts."""
+        cut = len(self.left.theta)
+        return type(self)(self.left.with_theta(theta[:cut]), self.right.with_theta(theta[cut:]))  # type: ignore[call-arg]
+
+
+@component
+@dataclass(frozen=True)
+class Sum(Pair, Kernel):
+    """k_1 + k_2."""
+
+    left: Kernel
+    right: Kernel
+
+    def matrix(self, A: Array, B: Array) -> Array:
+        """The sum of the two matrices."""
+        return self.left.matrix(A, B) + self.right.matrix(A, B)
+
+    def diagonal(self, A: Array) -> Array:
+        """The sum of the two diagonals."""
+        return self.left.diagonal(A) + self.right.diagonal(A)
+
+    def jet(self, A: Array, B: Array) -> Jet:
+        """Derivatives add."""
+        one, two = self.left.jet(A, B), self.right.jet(A, B)
+        return Jet(one.bundle + two.bundle, lambda w: one.curvature(w) + two.curvature(w))
+
+    def theta_gradient(self, A: Array) -> Array:
+        """Each part's own derivatives."""
+        return np.concatenate((self.left.theta_gradient(A), self.right.theta_gradient(A)))
+
+
+@component
+@dataclass(frozen=True)
+class Product(Pair, Kernel):
+    """k_1 k_2."""
+
+    left: Kernel
+    right: Kernel
+
+    def matrix(self, A: Array, B: Array) -> Array:
+        """The entrywise product of the two matrices."""
+        return self.left.matrix(A, B) * self.right.matrix(A, B)
+
+    def diagonal(self, A: Array) -> Array:
+        """The product of the two diagonals."""
+        return self.left.diagonal(A) * self.right.diagonal(A)
+
+    def jet(self, A: Array, B: Array) -> Jet:
+        """The product rule, twice."""
+        one, two = self.left.jet(A, B), self.right.jet(A, B)
+        k1, k2 = one.bundle[:, :1], two.bundle[:, :1]
+        bundle = one.bundle * k2 + two.bundle * k1
+        bundle[:, :1] = k1 * k2
+        g1, g2 = one.bundle[:, 1:], two.bundle[:, 1:]
+
+        def curvature(w: Array) -> Array:
+            mixed = (g1 * w[:, None, :]) @ g2.transpose(0, 2, 1)
+            return (
+                one.curvature(w * k2[:, 0]) + two.curvature(w * k1[:, 0]) + mixed + mixed.transpose(0, 2, 1)
+            )
+
+        return Jet(bundle, curvature)
+
+    def split(self, first: int) -> tuple[Kernel, Kernel] | None:
+        """A product splits if both parts do."""
+        one, two = self.left.split(first), self.right.split(first)
+        if one is None or two is None:
+            return None
+        return Product(one[0], two[0]), Product(one[1], two[1])
+
+    def theta_gradient(self, A: Array) -> Array:
+        """The product rule."""
+        k1, k2 = self.left.matrix(A, A), self.right.matrix(A, A)
+        return np.concatenate((self.left.theta_gradient(A) * k2, self.right.theta_gradient(A) * k1))

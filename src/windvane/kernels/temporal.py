@@ -1,0 +1,292 @@
+"""Covariances of times, and the separable model of space and time.
+
+k((x, t), (x', t')) = k_S(x, x') k_T(t, t'). With `decay`, a posterior moves on in time without
+touching its data (PAPER_FACTS: past covariances to the present scale by one number a step).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from windvane.checks import Array, real
+from windvane.codec import component
+from windvane.errors import InvalidArgument
+from windvane.kernels.base import Kernel, Pair, Product, Sum
+
+
+class Temporal(ABC):
+    """A covariance of times. Times do not go back: `now` is never before a time it is compared with."""
+
+    @abstractmethod
+    def matrix(self, s: Array, t: Array) -> Array:
+        """The matrix k_T(s_i, t_j)."""
+
+    @abstractmethod
+    def variance(self, t: float) -> float:
+        """k_T(t, t)."""
+
+    def cross(self, times: Array, now: float) -> Array:
+        """k_T(times_i, now)."""
+        return self.matrix(times, np.array([now]))[:, 0]
+
+    @abstractmethod
+    def decay(self, start: float, stop: float) -> float | None:
+        """The factor f with k_T(s, stop) = f k_T(s, start) for every s <= start, or None if there is none."""
+
+    @property
+    @abstractmethod
+    def theta(self) -> Array:
+        """The logarithms of the hyperparameters."""
+
+    @property
+    @abstractmethod
+    def theta_names(self) -> tuple[str, ...]:
+        """One label for each entry of theta."""
+
+    @abstractmethod
+    def with_theta(self, theta: Array) -> Temporal:
+        """The same kernel with other hyperparameters."""
+
+    @abstractmethod
+    def theta_gradient(self, t: Array) -> Array:
+        """The p x n x n derivatives of `matrix(t, t)` in theta."""
+
+    def __add__(self, other: Temporal) -> Temporal:
+        if not isinstance(other, Temporal):
+            return NotImplemented
+        return TemporalSum(self, other)
+
+    def __mul__(self, other: Temporal) -> Temporal:
+        if not isinstance(other, Temporal):
+            return NotImplemented
+        return TemporalProduct(self, other)
+
+    def __rmul__(self, other: Kernel) -> SpaceTime:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return SpaceTime(other, self)
+
+
+@component
+@dataclass(frozen=True)
+class Static(Temporal):
+    """k_T = share: nothing changes. A share below 1 makes it one part of a sum.
+
+    >>> Static().decay(1.0, 5.0)
+    1.0
+    """
+
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", real("Static(share)", self.share, above=0.0))
+
+    def matrix(self, s: Array, t: Array) -> Array:
+        """The share everywhere."""
+        return np.full((len(s), len(t)), self.share)
+
+    def variance(self, t: float) -> float:
+        """The share."""
+        del t
+        return self.share
+
+    def decay(self, start: float, stop: float) -> float | None:
+        """Nothing fades."""
+        del start, stop
+        return 1.0
+
+    @property
+    def theta(self) -> Array:
+        """ln(share)."""
+        return np.log([self.share])
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """`share`."""
+        return ("share",)
+
+    def with_theta(self, theta: Array) -> Static:
+        """Another share."""
+        return Static(float(np.exp(theta[0])))
+
+    def theta_gradient(self, t: Array) -> Array:
+        """The kernel itself."""
+        return self.matrix(t, t)[None]
+
+
+@component
+@dataclass(frozen=True)
+class Markov(Temporal):
+    """(1 - eps)^(|t - t'| / 2), Assumption 2 and Eq. (4): the rate of change eps is known.
+
+    >>> float(Markov(0.19).cross(np.array([0.0]), 1.0)[0])
+    0.9
+    """
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", real("Markov(rate)", self.rate, at_least=0.0, at_most=1.0))
+
+    def matrix(self, s: Array, t: Array) -> Array:
+        """(1 - eps)^(|s_i - t_j| / 2)."""
+        return np.asarray((1.0 - self.rate) ** (np.abs(s[:, None] - t[None, :]) / 2.0))
+
+    def variance(self, t: float) -> float:
+        """1 at every time (Remark 1)."""
+        del t
+        return 1.0
+
+    def decay(self, start: float, stop: float) -> float | None:
+        """(1 - eps)^(dt/2)."""
+        return math.pow(1.0 - self.rate, (stop - start) / 2.0)
+
+    @property
+    def theta(self) -> Array:
+        """ln(eps)."""
+        return np.log([max(self.rate, 1e-300)])
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """`rate`."""
+        return ("rate",)
+
+    def with_theta(self, theta: Array) -> Markov:
+        """Another rate, at most 1."""
+        return Markov(min(float(np.exp(theta[0])), 1.0))
+
+    def theta_gradient(self, t: Array) -> Array:
+        """d k / d ln eps = -eps (|dt|/2) (1 - eps)^(|dt|/2 - 1)."""
+        half = np.abs(t[:, None] - t[None, :]) / 2.0
+        return (-self.rate * half * (1.0 - self.rate) ** (half - 1.0))[None]
+
+
+@component
+@dataclass(frozen=True)
+class Wiener(Temporal):
+    """1 + s2 min(t, t'), UI-TVBO: every step injects the variance s2 (`rate`). Times count from 0.
+
+    >>> float(Wiener(0.03).cross(np.array([10.0]), 50.0)[0])
+    1.3
+    """
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", real("Wiener(rate)", self.rate, at_least=0.0))
+
+    def matrix(self, s: Array, t: Array) -> Array:
+        """1 + s2 min(s_i, t_j)."""
+        return np.asarray(1.0 + self.rate * np.minimum(s[:, None], t[None, :]))
+
+    def variance(self, t: float) -> float:
+        """1 + s2 t."""
+        return 1.0 + self.rate * t
+
+    def decay(self, start: float, stop: float) -> float | None:
+        """What is known stays; only the prior grows."""
+        del start, stop
+        return 1.0
+
+    @property
+    def theta(self) -> Array:
+        """ln(s2)."""
+        return np.log([max(self.rate, 1e-300)])
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """`rate`."""
+        return ("rate",)
+
+    def with_theta(self, theta: Array) -> Wiener:
+        """Another rate."""
+        return Wiener(float(np.exp(theta[0])))
+
+    def theta_gradient(self, t: Array) -> Array:
+        """d k / d ln s2 = s2 min(t, t')."""
+        return (self.rate * np.minimum(t[:, None], t[None, :]))[None]
+
+
+@component
+@dataclass(frozen=True)
+class TemporalSum(Pair, Temporal):
+    """k_1 + k_2."""
+
+    left: Temporal
+    right: Temporal
+
+    def matrix(self, s: Array, t: Array) -> Array:
+        """The sum of the two matrices."""
+        return self.left.matrix(s, t) + self.right.matrix(s, t)
+
+    def variance(self, t: float) -> float:
+        """The sum of the two variances."""
+        return self.left.variance(t) + self.right.variance(t)
+
+    def decay(self, start: float, stop: float) -> float | None:
+        """One factor only if both parts share it."""
+        one, two = self.left.decay(start, stop), self.right.decay(start, stop)
+        return one if one == two else None
+
+    def theta_gradient(self, t: Array) -> Array:
+        """Each part's own derivatives."""
+        return np.concatenate((self.left.theta_gradient(t), self.right.theta_gradient(t)))
+
+
+@component
+@dataclass(frozen=True)
+class TemporalProduct(Pair, Temporal):
+    """k_1 k_2."""
+
+    left: Temporal
+    right: Temporal
+
+    def matrix(self, s: Array, t: Array) -> Array:
+        """The entrywise product of the two matrices."""
+        return self.left.matrix(s, t) * self.right.matrix(s, t)
+
+    def variance(self, t: float) -> float:
+        """The product of the two variances."""
+        return self.left.variance(t) * self.right.variance(t)
+
+    def decay(self, start: float, stop: float) -> float | None:
+        """The product of the two factors."""
+        one, two = self.left.decay(start, stop), self.right.decay(start, stop)
+        return None if one is None or two is None else one * two
+
+    def theta_gradient(self, t: Array) -> Array:
+        """The product rule."""
+        k1, k2 = self.left.matrix(t, t), self.right.matrix(t, t)
+        return np.concatenate((self.left.theta_gradient(t) * k2, self.right.theta_gradient(t) * k1))
+
+
+@component
+@dataclass(frozen=True)
+class SpaceTime:
+    """The separable model k_S(x, x') k_T(t, t').
+
+    >>> from windvane.kernels import RBF
+    >>> RBF(0.2) * Markov(0.03)
+    SpaceTime(space=RBF(lengthscale=(0.2,), variance=1.0), time=Markov(rate=0.03))
+    """
+
+    space: Kernel
+    time: Temporal
+
+    def __mul__(self, other: Kernel | Temporal) -> SpaceTime:
+        if isinstance(other, Temporal):
+            return SpaceTime(self.space, TemporalProduct(self.time, other))
+        return SpaceTime(Product(self.space, other), self.time)
+
+    def __add__(self, other: SpaceTime) -> SpaceTime:
+        if isinstance(other, SpaceTime) and other.space == self.space:
+            return SpaceTime(self.space, TemporalSum(self.time, other.time))
+        if isinstance(other, SpaceTime) and other.time == self.time:
+            return SpaceTime(Sum(self.space, other.space), self.time)
+        raise InvalidArgument(
+            "kernel: two space-time kernels can be added if they share the spatial or the temporal part"
+        )

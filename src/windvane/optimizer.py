@@ -1,0 +1,291 @@
+"""The loop: surrogate x acquisition x trigger x retention. The only place where the four meet.
+
+    ask:   dataset -> surrogate's posterior now -> acquisition -> x
+    tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> dataset -> surrogate -> Event
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from windvane.acquisition import UCB, Acquisition, Moment
+from windvane.acquisition.maximise import maximise
+from windvane.checks import Array, integer, one_of, real
+from windvane.codec import component, decode, encode
+from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
+from windvane.errors import CorruptState, InvalidArgument, WindvaneError
+from windvane.retention import Full, LastPoint, Limit, Retention
+from windvane.spaces.base import Domain
+from windvane.surrogates import GP, Given, Learning, Model, Surrogate
+from windvane.triggers import Never, ResetWindow, Trigger
+
+STATE_VERSION = 1
+LOG_2PI = math.log(2.0 * math.pi)
+
+
+@component
+@dataclass(frozen=True)
+class Composition:
+    """An algorithm: which parts meet in the loop. `algorithms` is a table of these."""
+
+    name: str
+    model: Model
+    acquisition: Acquisition = field(default_factory=UCB)
+    trigger: Trigger = field(default_factory=Never)
+    window: ResetWindow = field(default_factory=ResetWindow)
+    on_trigger: Retention = field(default_factory=LastPoint)
+    on_forced: Retention = field(default_factory=LastPoint)
+    limit: Limit = field(default_factory=Full)
+    learning: Learning = field(default_factory=Given)
+    rescale: bool = False  # learn the scaling of y together with the hyperparameters
+
+
+class Optimizer:
+    """Ask for a point, tell its value; made by `windvane.make`.
+
+    >>> import windvane as wv
+    >>> opt = wv.make("et-gp-ucb", wv.Box([(0, 1)]), kernel=wv.RBF(0.2), noise_variance=0.01, seed=0)
+    >>> x = opt.ask()
+    >>> event = opt.tell(x, 1.0)
+    >>> event.step, event.reset, event.size
+    (1, False, 1)
+    """
+
+    def __init__(self, space: Domain, composition: Composition, *, goal: str = "maximize", seed: int) -> None:
+        self.space = space
+        self.composition = composition
+        self.goal = one_of("goal", goal, ("maximize", "minimize"))
+        self.seed = integer("seed", seed, at_least=0)
+        self._sign = 1.0 if goal == "maximize" else -1.0
+        self._dim = space.parameter_count
+        self._surrogate = Surrogate(space, composition.model)
+        self._memory = composition.trigger.start()
+        self._step = 1  # t of the next observation
+        self._elapsed = 1  # t_r of the next observation
+        self._age = 0  # tells since the last fit
+        self._last_time: float | None = None
+        self._origin = 0.0
+        self._asked: tuple[float, Any] | None = None
+
+    # -- the clock -----------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """The time of the next observation unless the caller says otherwise: one after the last."""
+        return 1.0 if self._last_time is None else self._last_time + 1.0
+
+    @property
+    def step(self) -> int:
+        """The running number t of the next observation, from 1."""
+        return self._step
+
+    @property
+    def size(self) -> int:
+        """The number of observations in use."""
+        return len(self._surrogate.data)
+
+    @property
+    def data(self) -> Dataset:
+        """The observations in use, encoded; y with the sign of the goal."""
+        return self._surrogate.data
+
+    @property
+    def model(self) -> Model:
+        """The hyperparameters in force."""
+        return self._surrogate.model
+
+    def _now(self, time: Any) -> float:
+        """A time on the model's axis: the caller's, counted so that the first observation is at 1."""
+        if time is None:
+            return self.time - self._origin
+        now = real("time", time)
+        if self._last_time is None:
+            return 1.0
+        if now < self._last_time:
+            raise InvalidArgument(f"time={time!r}: must not be before the last observation at {self._last_time:g}")
+        return now - self._origin
+
+    def _generator(self) -> np.random.Generator:
+        """The generator of this step: a function of the seed and t, so that asking changes nothing."""
+        return np.random.default_rng((self.seed, self._step))
+
+    # -- asking ----------------------------------------------------------------------------------------
+
+    def ask(self, time: float | None = None) -> Any:
+        """The next point to evaluate. Asking again without telling gives the same point."""
+        now = self._now(time)
+        if self._asked is None or self._asked[0] != now:
+            choice = self.composition.acquisition.propose(
+                self._surrogate.posterior(now), self.space, self._moment(), self._generator
+            )
+            self._asked = (now, choice.point)
+        return self.space.decode(self._asked[1])
+
+    def _moment(self) -> Moment:
+        return Moment(self._step, self._elapsed, self._dim, self._surrogate.information_gain)
+
+    def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of the objective (noise excluded) at the next time."""
+        encoded = self.space.encode_many(points)
+        mean, std = self._surrogate.predict(encoded, self._now(time))
+        return self._sign * mean, std
+
+    def best(self, time: float | None = None) -> Best:
+        """The point believed best now: the maximiser of the posterior mean."""
+        now = self._now(time)
+        if not self.size:
+            raise InvalidArgument("best(): nothing is known before the first tell")
+        choice = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator)
+        mean, std = self._surrogate.predict(choice.point[None, :], now)
+        return Best(self.space.decode(choice.point), self._sign * float(mean[0]), float(std[0]))
+
+    # -- telling ---------------------------------------------------------------------------------------
+
+    def tell(self, x: Any, y: float, time: float | None = None) -> Event:
+        """Record the value `y` observed at `x`; returns everything that happened."""
+        point = self.space.encode(x)
+        value = self._sign * real("y", y)
+        now = self._now(time)
+        new = Observation(point, value, now, self._step)
+        forecast = self._surrogate.forecast(point, now)
+        prediction = forecast.prediction
+        composition, elapsed, old = self.composition, self._elapsed, self._surrogate
+        monitored = composition.learning.monitors(elapsed, self._dim)
+        verdict, memory = composition.trigger.test(self._memory, prediction, value, elapsed)
+        decision = composition.window.decide(verdict.fired, elapsed) if monitored else "no"
+
+        data = old.data + new
+        if decision == "no":
+            kept, reason = 0, ""
+            self._surrogate.follow(composition.limit.apply(data), forecast.projection)
+            self._memory = memory if monitored else composition.trigger.start()
+            self._elapsed = elapsed + 1
+        else:
+            keeper = composition.on_trigger if decision == "triggered" else composition.on_forced
+            data = composition.limit.apply(keeper.keep(data, self._fires))
+            kept, reason = len(data), self._reason(decision, verdict, elapsed)
+            self._surrogate.follow(data)
+            self._memory = composition.trigger.start()
+            self._elapsed = 1
+        if self._last_time is None and time is not None:
+            self._origin = real("time", time) - 1.0
+        self._last_time = now + self._origin
+        self._step += 1
+        self._age += 1
+        self._asked = None
+        if composition.learning.due(elapsed if decision == "no" else 0, self.size, self._age, self._dim):
+            self._surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
+            self._age = 0
+        return self._event(new, x, y, prediction, verdict, monitored, elapsed, decision != "no", reason, kept)
+
+    def _event(
+        self,
+        new: Observation,
+        x: Any,
+        y: float,
+        prediction: Prediction,
+        verdict: Verdict,
+        monitored: bool,
+        elapsed: int,
+        reset: bool,
+        reason: str,
+        kept: int,
+    ) -> Event:
+        total = prediction.std**2 + prediction.noise_variance
+        surprise = new.y - prediction.mean
+        return Event(
+            step=new.step,
+            time=new.time + self._origin,
+            x=_echo(x),
+            y=float(y),
+            mean=self._sign * prediction.mean,
+            std=prediction.std,
+            noise_variance=prediction.noise_variance,
+            log_density=-0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total),
+            statistic=verdict.statistic,
+            threshold=verdict.threshold,
+            monitored=monitored,
+            elapsed=elapsed,
+            reset=reset,
+            reason=reason,
+            kept=kept,
+            size=self.size,
+        )
+
+    def _reason(self, decision: str, verdict: Verdict, elapsed: int) -> str:
+        if decision == "triggered":
+            return verdict.reason
+        return f"forced: {elapsed} steps since the last reset, the upper end N_high of the reset window"
+
+    def _fires(self, data: Dataset, observation: Observation) -> bool:
+        """Whether the trigger fires for an observation predicted from `data` alone (Alg. 2)."""
+        model = self._surrogate.model
+        gp = GP(model.kernel, model.noise, self.space.dim, model.temporal)
+        gp.replace(data.X, model.scaling.inward(data.y), data.times)
+        found = gp.project(observation.x, observation.time)
+        scaling = model.scaling
+        prediction = Prediction(
+            scaling.offset + scaling.scale * found.mean,
+            scaling.scale * math.sqrt(found.variance),
+            scaling.scale**2 * model.noise.variance,
+        )
+        trigger = self.composition.trigger
+        verdict, _ = trigger.test(trigger.start(), prediction, observation.y, len(data) + 1)
+        return verdict.fired
+
+    # -- state -----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Plain JSON from which `windvane.restore` continues bit for bit."""
+        return {
+            "windvane": STATE_VERSION,
+            "space": encode(self.space),
+            "composition": encode(self.composition),
+            "goal": self.goal,
+            "seed": self.seed,
+            "step": self._step,
+            "elapsed": self._elapsed,
+            "age": self._age,
+            "last_time": self._last_time,
+            "origin": self._origin,
+            "memory": list(self._memory),
+            "surrogate": self._surrogate.state(),
+        }
+
+
+def restore(state: dict[str, Any]) -> Optimizer:
+    """The optimiser that wrote the state: it asks the same points and gives the same events."""
+    if not isinstance(state, dict) or "windvane" not in state:
+        raise CorruptState("state: not a Windvane state; expected the dict that state() returned")
+    version = state["windvane"]
+    if version != STATE_VERSION:
+        raise CorruptState(f"state: written in format {version!r}; this version reads format {STATE_VERSION}")
+    try:
+        space, composition = decode(state["space"]), decode(state["composition"])
+        if not isinstance(space, Domain) or not isinstance(composition, Composition):
+            raise CorruptState("state: the space or the composition is missing")
+        optimizer = Optimizer(space, composition, goal=state["goal"], seed=state["seed"])
+        optimizer._step = integer("state(step)", state["step"], at_least=1)
+        optimizer._elapsed = integer("state(elapsed)", state["elapsed"], at_least=1)
+        optimizer._age = integer("state(age)", state["age"], at_least=0)
+        last = state["last_time"]
+        optimizer._last_time = None if last is None else real("state(last_time)", last)
+        optimizer._origin = real("state(origin)", state["origin"])
+        optimizer._memory = tuple(state["memory"])
+        optimizer._surrogate = Surrogate.restore(space, state["surrogate"])
+    except CorruptState:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, WindvaneError) as error:
+        raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
+    return optimizer
+
+
+def _echo(x: Any) -> Any:
+    """The told point as a value of our own, so that a later change by the caller does not reach the log."""
+    if isinstance(x, dict):
+        return dict(x)
+    return np.array(x, dtype=np.float64) if np.ndim(x) else int(x)

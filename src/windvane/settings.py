@@ -1,0 +1,269 @@
+"""What `make` was asked for, validated once, and the parts that several algorithms build from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Schedule
+from windvane.checks import integer, probability, real
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.kernels import RBF, Empirical, Kernel, Markov, SpaceTime, Static, Stationary, Temporal
+from windvane.optimizer import Composition
+from windvane.retention import Budget, Full, Limit
+from windvane.spaces import Arms
+from windvane.spaces.base import Domain
+from windvane.surrogates import (
+    Given,
+    Learning,
+    LearnOnline,
+    LearnThenMonitor,
+    LogNormal,
+    Model,
+    Noise,
+    Scaling,
+    Search,
+)
+from windvane.theory import greedy_information_gain, reset_time, reset_window
+from windvane.triggers import Never, PosteriorBound, ResetWindow, Trigger
+
+FIRST_LENGTHSCALE = 0.3
+FIRST_NOISE = 0.01
+GAIN_POINTS = 256  # candidates on which the maximum information gain is computed greedily
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of one `make`, with the helpers that turn them into parts."""
+
+    name: str
+    space: Domain
+    goal: str
+    options: Mapping[str, Any]  # what the caller gave, None left out
+
+    # -- reading the options -------------------------------------------------------------------------
+
+    def get(self, option: str) -> Any:
+        """The option, or None if the caller did not give it."""
+        return self.options.get(option)
+
+    def need(self, option: str, why: str) -> Any:
+        """The option, or an error that says what it is for."""
+        value = self.get(option)
+        if value is None:
+            raise InvalidArgument(f"make({self.name!r}): {option}= is needed, {why}")
+        return value
+
+    @property
+    def delta(self) -> float:
+        """delta_B of Lemma 3."""
+        return probability("delta", self.options.get("delta", 0.1))
+
+    @property
+    def rate(self) -> float:
+        """The rate of change eps (or the injected variance of UI-TVBO)."""
+        return real("rate", self.need("rate", "the rate of change eps a step"), at_least=0.0, at_most=1.0)
+
+    @property
+    def horizon(self) -> int | None:
+        """T, if there is an end."""
+        value = self.get("horizon")
+        return None if value is None else integer("horizon", value, at_least=1)
+
+    # -- the model -----------------------------------------------------------------------------------
+
+    def kernel(self) -> Kernel:
+        """The spatial kernel: the caller's, or a first guess to learn from."""
+        given = self.get("kernel")
+        if isinstance(given, SpaceTime):
+            given = given.space
+        if given is None:
+            if isinstance(self.space, Arms):
+                return Empirical(np.eye(self.space.size))
+            return RBF([FIRST_LENGTHSCALE] * max(self.space.dim, 1))
+        if not isinstance(given, Kernel):
+            raise InvalidType(f"kernel={given!r}: must be a kernel such as wv.RBF(0.2)")
+        _fits(given, self.space)
+        return given
+
+    def temporal(self) -> Temporal:
+        """The temporal part of a space-time kernel, else static."""
+        given = self.get("kernel")
+        return given.time if isinstance(given, SpaceTime) else Static()
+
+    def noise(self, forgetting: float = 1.0) -> Noise:
+        """The observation noise: the caller's, or a first guess to learn from."""
+        given = self.get("noise_variance")
+        kernel = self.kernel()
+        least = 1e-10 * float(kernel.diagonal(self.space.candidates(16)).max())
+        variance = FIRST_NOISE if given is None else real("noise_variance", given, at_least=least)
+        return Noise(variance, forgetting)
+
+    def scaling(self) -> Scaling:
+        """Given by the caller as an offset and a scale, else none."""
+        given = self.get("scaling")
+        if given is None:
+            return Scaling()
+        if not isinstance(given, Scaling):
+            raise InvalidType(f"scaling={given!r}: must be a wv.Scaling(offset, scale)")
+        return given if self.goal == "maximize" else Scaling(-given.offset, given.scale)
+
+    @property
+    def _unknown(self) -> tuple[str, ...]:
+        """The hyperparameters that the caller left open."""
+        known_kernel, known_noise = self.get("kernel") is not None, self.get("noise_variance") is not None
+        if known_kernel:
+            return () if known_noise else ("noise",)
+        if isinstance(self.space, Arms):
+            return () if known_noise else ("noise",)
+        return ("lengthscale", "variance") if known_noise else ("lengthscale", "noise")
+
+    def _search(self, unknown: tuple[str, ...]) -> Search:
+        scale = math.sqrt(self.space.parameter_count)
+        return Search(learn=unknown, lengthscale_prior=LogNormal(0.3 * scale, 0.7))
+
+    def learning(self, trigger: Trigger) -> Learning:
+        """Learn what is open: before monitoring if there is a trigger, else again and again."""
+        given = self.get("learning")
+        if given is not None:
+            if not all(hasattr(given, name) for name in ("due", "monitors", "search")):
+                raise InvalidType(f"learning={given!r}: must be wv.LearnThenMonitor, wv.LearnOnline or wv.Given")
+            return given  # type: ignore[no-any-return]
+        if not self._unknown:
+            return Given()
+        search = self._search(self._unknown)
+        return LearnOnline(search=search) if isinstance(trigger, Never) else LearnThenMonitor(search=search)
+
+    # -- the other parts -----------------------------------------------------------------------------
+
+    def schedule(self, default: Schedule | None = None) -> Schedule:
+        """beta=: a schedule, a number (constant beta), or a pair (c1, c2)."""
+        given = self.get("beta")
+        if given is None:
+            return default or LogBeta()
+        if hasattr(given, "multiplier"):
+            return given  # type: ignore[no-any-return]
+        if isinstance(given, tuple | list) and len(given) == 2:
+            return LogBeta(*given)
+        return ConstantBeta(real("beta", given, at_least=0.0))
+
+    def igp(self) -> Schedule:
+        """IGP-UCB's schedule with B = `bound` and R = sqrt(noise variance)."""
+        bound = real("bound", self.options.get("bound", 1.0), at_least=0.0)
+        return self.schedule(IGPBeta(bound, math.sqrt(self.noise().variance), self.delta))
+
+    def trigger(self, default: Trigger | None = None) -> Trigger:
+        """trigger=: any trigger instead of Lemma 3's."""
+        given = self.get("trigger")
+        if given is None:
+            return default or PosteriorBound(self.delta, noise_cap=self.get("noise_cap"))
+        if not isinstance(given, Trigger):
+            raise InvalidType(f"trigger={given!r}: must have start() and test(); see wv.PosteriorBound")
+        return given
+
+    def window(self, rate_bounds: tuple[float, float] | None = None) -> ResetWindow:
+        """[N_low, N_high]: given, or from bounds on eps by Corollary 1, or none."""
+        direct, bounds = self.get("reset_window"), self.get("rate_bounds") or rate_bounds
+        if direct is not None:
+            if bounds is not None:
+                raise InvalidArgument("reset_window=, rate_bounds=: give one of the two")
+            if not isinstance(direct, tuple | list) or len(direct) != 2:
+                raise InvalidArgument(f"reset_window={direct!r}: must be a pair (N_low, N_high)")
+            return ResetWindow(*direct)
+        if bounds is None:
+            return ResetWindow()
+        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+            raise InvalidArgument(f"rate_bounds={bounds!r}: must be a pair (low, high) of rates")
+        low, high = reset_window(tuple(bounds), self.horizon, **self._smoothness())
+        return ResetWindow(low, high)
+
+    def _smoothness(self) -> dict[str, Any]:
+        """Corollary 1 knows the SE kernel and Matern kernels with nu > 2."""
+        kernel = self.kernel()
+        if type(kernel).__name__.startswith("Matern"):
+            nu = {"Matern32": 1.5, "Matern52": 2.5}[type(kernel).__name__]
+            return {"nu": nu, "dim": self.space.parameter_count}
+        return {}
+
+    def period(self) -> int:
+        """R-GP-UCB's N: given, or ceil(min(T, 12 eps^-1/4))."""
+        given = self.get("period")
+        if given is not None:
+            return integer("period", given, at_least=1)
+        self.need("rate", "the rate of change eps a step (or period=, the steps between two resets)")
+        found = reset_time(self.rate, self.horizon)
+        if found is None:
+            raise InvalidArgument("rate=0.0: without a horizon= a static objective is never reset; use 'gp-ucb'")
+        return found
+
+    def variation_length(self) -> float:
+        """gamma_T^(1/4) (T / B_T)^(1/2), the common length of SW-, BR- and W-GP-UCB (Zhou & Shroff 2021)."""
+        horizon = integer("horizon", self.need("horizon", "T, for the length of its memory"), at_least=1)
+        budget = real("variation", self.need("variation", "the budget B_T of the change"), above=0.0)
+        points = self.space.candidates(GAIN_POINTS)
+        gain = greedy_information_gain(self.kernel().matrix(points, points), self.noise().variance, horizon).gain
+        return max(float(gain), 1e-12) ** 0.25 * math.sqrt(horizon / budget)
+
+    def length(self, option: str) -> int:
+        """A memory's length in steps: given, or from the budget of variation."""
+        given = self.get(option)
+        if given is not None:
+            return integer(option, given, at_least=1)
+        return max(1, math.ceil(self.variation_length()))
+
+    def forgetting(self) -> float:
+        """W-GP-UCB's g: given, or 1 - gamma_T^(-1/4) (B_T / T)^(1/2)."""
+        given = self.get("forgetting")
+        if given is not None:
+            return real("forgetting", given, above=0.0, at_most=1.0)
+        return max(1.0 - 1.0 / self.variation_length(), 0.01)
+
+    def markov(self) -> Markov:
+        """The Markov time kernel at the given rate."""
+        return Markov(self.rate)
+
+    def limit(self) -> Limit:
+        """max_points=: a budget for streams that never end."""
+        given = self.get("max_points")
+        return Full() if given is None else Budget(given)
+
+    def compose(
+        self,
+        *,
+        schedule: Schedule | None = None,
+        trigger: Trigger | None = None,
+        temporal: Temporal | None = None,
+        forgetting: float = 1.0,
+        **parts: Any,
+    ) -> Composition:
+        """The composition: what is common to all algorithms, and the parts that make this one."""
+        chosen = trigger or Never()
+        return Composition(
+            name=self.name,
+            model=Model(
+                self.kernel(), self.noise(forgetting), temporal or self.temporal(), self.scaling()
+            ),
+            acquisition=parts.pop("acquisition", None) or UCB(schedule or self.schedule()),
+            trigger=chosen,
+            limit=parts.pop("limit", None) or self.limit(),
+            learning=parts.pop("learning", None) or self.learning(chosen),
+            rescale=self.get("kernel") is None and self.get("noise_variance") is None and self.get("scaling") is None,
+            **parts,
+        )
+
+
+def _fits(kernel: Kernel, space: Domain) -> None:
+    """A kernel must be able to compare the points of the space."""
+    if isinstance(kernel, Empirical):
+        if not isinstance(space, Arms):
+            raise InvalidArgument("kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52")
+        if kernel.size != space.size:
+            raise InvalidArgument(f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms")
+    elif isinstance(kernel, Stationary) and len(kernel.lengthscale) not in (1, space.dim):
+        raise InvalidArgument(
+            f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; give one, or one each"
+        )

@@ -1,0 +1,87 @@
+"""Optimizer + task -> trace: what would have happened, with the regret that only a task knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from windvane.checks import Array, integer
+from windvane.data import Event, IntArray
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.optimizer import Optimizer
+from windvane.tasks.base import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A simulated run.
+
+    `regret` is r_t = max f_t - f_t(x_t) for t = 1 .. T (Definition 1); `resets` are the steps of the resets.
+    """
+
+    regret: Array
+    events: tuple[Event, ...]
+
+    @property
+    def resets(self) -> IntArray:
+        """The steps at which the data were reset."""
+        return np.array([event.step for event in self.events if event.reset], dtype=np.int64)
+
+    @property
+    def cumulative(self) -> Array:
+        """R_t for t = 1 .. T."""
+        return np.asarray(np.cumsum(self.regret))
+
+    @property
+    def average(self) -> float:
+        """R_T / T, the figure of the paper's tables."""
+        return float(self.regret.mean())
+
+    def __len__(self) -> int:
+        return len(self.regret)
+
+
+def simulate(
+    optimizer: Optimizer,
+    task: Task,
+    *,
+    seed: int = 0,
+    steps: int | None = None,
+    on_step: Callable[[Event], None] | None = None,
+) -> Trace:
+    """Run a fresh optimiser on a task for T steps; the seed draws the noise.
+
+    >>> import windvane as wv
+    >>> task = wv.task("within-model", rate=0.03, horizon=30, seed=0)
+    >>> opt = wv.make("et-gp-ucb", task.space, kernel=task.kernel, noise_variance=task.noise_variance, seed=0)
+    >>> trace = simulate(opt, task, seed=0)
+    >>> len(trace.events), bool((trace.regret >= 0).all())
+    (30, True)
+    """
+    if not isinstance(optimizer, Optimizer):
+        raise InvalidType(f"optimizer={optimizer!r}: must come from wv.make")
+    if not isinstance(task, Task):
+        raise InvalidType(f"task={task!r}: must come from wv.task, or have value, optimum, space and horizon")
+    if optimizer.goal != "maximize":
+        raise InvalidArgument("optimizer: tasks are to be maximised; make it with goal='maximize'")
+    if optimizer.step != 1:
+        raise InvalidArgument("optimizer: must be fresh, this one has been told values already")
+    if optimizer.space != task.space:
+        raise InvalidArgument(f"optimizer: made for {optimizer.space}, the task lives in {task.space}")
+    length = task.horizon if steps is None else integer("steps", steps, at_least=1, at_most=task.horizon)
+    noise = np.random.default_rng((integer("seed", seed, at_least=0), 2)).standard_normal(length)
+    noise *= math.sqrt(task.noise_variance)
+    regret = np.empty(length)
+    events = []
+    for t in range(1, length + 1):
+        x = optimizer.ask()
+        value = task.value(x, t)
+        regret[t - 1] = task.optimum(t) - value
+        event = optimizer.tell(x, value + float(noise[t - 1]))
+        events.append(event)
+        if on_step is not None:
+            on_step(event)
+    return Trace(regret, tuple(events))

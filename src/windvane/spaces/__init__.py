@@ -1,0 +1,11 @@
+"""Domains: the points an optimiser may ask for, and their encoding as rows of numbers."""
+
+from __future__ import annotations
+
+from windvane.spaces.arms import Arms
+from windvane.spaces.base import Domain, Parameter
+from windvane.spaces.box import Box
+from windvane.spaces.parameters import Choice, Integer, Real
+from windvane.spaces.space import Space
+
+__all__ = ["Arms", "Box", "Choice", "Domain", "Integer", "Parameter", "Real", "Space"]

@@ -1,0 +1,187 @@
+"""What every domain can do, whatever its points look like.
+
+The optimiser works on encoded points only: rows of `d` float coordinates. A coordinate is *free* if
+it moves continuously in [0, 1]; the others sit at the levels of an integer, in the one-hot block of
+a choice, or hold the index of an arm. Shapes: `m x d`, one encoded point a row.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import qmc
+
+from windvane import checks
+from windvane.checks import Array
+from windvane.errors import InvalidArgument, InvalidType
+
+BoolArray = npt.NDArray[np.bool_]
+Option = str | int | float | bool
+
+
+class Domain(ABC):
+    """The points that can be asked for, and how they are written as rows of numbers.
+
+    `encode` and `encode_many` are the door: they validate. Everything else takes and returns encoded
+    points. A domain is immutable, hashable, and plain JSON through `windvane.codec`.
+    """
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number of encoded coordinates, d."""
+
+    @property
+    @abstractmethod
+    def free(self) -> BoolArray:
+        """Which of the d coordinates move continuously in [0, 1]; read-only."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """The number of distinct points, or None if there is a continuum of them."""
+
+    @property
+    def parameter_count(self) -> int:
+        """The paper's dimension d: the number of parameters, which may have more coordinates."""
+        return self.dim
+
+    @abstractmethod
+    def encode(self, x: Any) -> Array:
+        """The point `x` as d coordinates; an error says what is wrong with it."""
+
+    @abstractmethod
+    def encode_many(self, points: Any) -> Array:
+        """At least one point, as m x d coordinates."""
+
+    @abstractmethod
+    def decode(self, unit: Array) -> Any:
+        """The feasible point nearest to d coordinates, in the caller's terms."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """`count` points drawn uniformly: count x d."""
+
+    @abstractmethod
+    def everything(self) -> Array:
+        """All points in lexicographic order, size x d. Look at `size` first."""
+
+    @abstractmethod
+    def configurations(self, limit: int) -> Array | None:
+        """Every combination of the discrete coordinates, with the free ones at 0.5.
+
+        None if there are more than `limit`.
+        """
+
+    @abstractmethod
+    def candidates(self, count: int) -> Array:
+        """At most `count` distinct points that cover the domain; the same ones on every call.
+
+        All points if there are no more than `count`.
+        """
+
+    @abstractmethod
+    def snap(self, units: Array) -> Array:
+        """The nearest feasible points, m x d."""
+
+    @abstractmethod
+    def neighbours(self, unit: Array) -> Array:
+        """The points that differ from `unit` by one step of one discrete parameter, k x d."""
+
+
+class Parameter(ABC):
+    """One named part of a `Space`. `block` below is its d encoded coordinates, `blocks` is m x d."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number of encoded coordinates of this parameter."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """The number of values, or None if there is a continuum of them."""
+
+    @abstractmethod
+    def encode(self, name: str, value: Any) -> Array:
+        """The block of a value; an error names the value as `name`."""
+
+    @abstractmethod
+    def decode(self, block: Array) -> Option:
+        """The nearest value, as a native Python object."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """`count` blocks drawn uniformly, over the values if discrete."""
+
+    @abstractmethod
+    def levels(self) -> Array:
+        """The blocks of all values in order if discrete, else one block, 0.5."""
+
+    @abstractmethod
+    def snap(self, blocks: Array) -> Array:
+        """The nearest feasible blocks."""
+
+    @abstractmethod
+    def neighbours(self, block: Array) -> Array:
+        """The blocks one step away: the levels on either side, any other option; none if continuous."""
+
+
+def interval(name: str, lo: Any, hi: Any) -> tuple[float, float]:
+    """Two finite floats, lo < hi, whose distance is finite as well."""
+    lo, hi = checks.real(f"{name}: lo", lo), checks.real(f"{name}: hi", hi)
+    if not lo < hi:
+        raise InvalidArgument(f"{name}: lo={lo!r} must be below hi={hi!r}")
+    if not np.isfinite(hi - lo):
+        raise InvalidArgument(f"{name}: hi - lo overflows for lo={lo!r} and hi={hi!r}; use narrower bounds")
+    return lo, hi
+
+
+def listed(name: str, value: Any, what: str) -> list[Any]:
+    """The items of a list, a tuple or an array; sets have no order and strings are a mistake."""
+    items = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(items, Sequence) or isinstance(items, str | bytes):
+        raise InvalidType(f"{name}={value!r}: must be a list of {what}")
+    if not items:
+        raise InvalidArgument(f"{name}={value!r}: must not be empty; give a list of {what}")
+    return list(items)
+
+
+def shape_text(array: Array) -> str:
+    """A shape as errors write it."""
+    return "x".join(map(str, array.shape)) or "a single number"
+
+
+def read_only(array: BoolArray) -> BoolArray:
+    """The same array, protected from changes by whoever is handed it."""
+    array.setflags(write=False)
+    return array
+
+
+def rows(name: str, units: Any, dim: int) -> Array:
+    """Encoded points as an m x d array, m may be 0; NaN would travel far, so it is stopped here."""
+    result = np.asarray(units, dtype=np.float64)
+    if result.ndim != 2 or result.shape[1] != dim:
+        raise InvalidArgument(f"{name}: must have shape nx{dim}, got {shape_text(result)}")
+    if not np.isfinite(result).all():
+        raise InvalidArgument(f"{name}: must be finite, got NaN or infinity")
+    return result
+
+
+def sobol(dim: int, count: int) -> Array:
+    """The first `count` points of one fixed scrambled Sobol sequence in the unit cube."""
+    sampler = qmc.Sobol(dim, scramble=True, seed=np.random.default_rng(0))
+    points: Array = sampler.random_base2((count - 1).bit_length())
+    return points[:count]
+
+
+def uncountable(what: str) -> InvalidArgument:
+    """The error for a caller that lists a continuum."""
+    return InvalidArgument(
+        f"everything(): {what} has continuous coordinates, so its points cannot be listed; "
+        "check that size is not None first"
+    )

@@ -1,0 +1,295 @@
+"""The parameters of a `Space`: each owns a block of encoded coordinates.
+
+A real number takes one free coordinate in [0, 1]. An integer takes one coordinate with a level for
+each value. A choice among c options takes c coordinates, of which one is 1/sqrt(2) and the others
+are 0, so that two different options are at distance 1; a choice of one option takes none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from windvane import checks
+from windvane.checks import Array
+from windvane.codec import component
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.spaces.base import Option, Parameter, interval, listed
+
+# Levels further apart than rounding errors, with room to spare: decode(encode(k)) is k exactly.
+_MOST_LEVELS = 2**40
+
+
+@final
+@component
+@dataclass(frozen=True)
+class Real(Parameter):
+    """A real number between `lo` and `hi`, on a log scale if `log`.
+
+    >>> Real(0.1, 10, log=True)
+    Real(lo=0.1, hi=10.0, log=True)
+    >>> Real(0, 10, log=True)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: Real(lo=0.0, log=True): lo must be above 0 on a log scale
+    """
+
+    lo: float
+    hi: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        lo, hi = interval("Real", self.lo, self.hi)
+        object.__setattr__(self, "lo", lo)
+        object.__setattr__(self, "hi", hi)
+        _check_flag("Real", self.log)
+        if self.log and lo <= 0:
+            raise InvalidArgument(f"Real(lo={lo!r}, log=True): lo must be above 0 on a log scale")
+        if self.log and math.log(lo) == math.log(hi):
+            raise InvalidArgument(f"Real(lo={lo!r}, hi={hi!r}, log=True): lo and hi have the same logarithm")
+
+    @property
+    def dim(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def size(self) -> int | None:
+        """None: a continuum."""
+        return None
+
+    def encode(self, name: str, value: Any) -> Array:
+        """The position between lo and hi."""
+        number = checks.real(name, value, at_least=self.lo, at_most=self.hi)
+        if self.log:
+            position = (math.log(number) - math.log(self.lo)) / (math.log(self.hi) - math.log(self.lo))
+        else:
+            position = (number - self.lo) / (self.hi - self.lo)
+        return np.array([position])
+
+    def decode(self, block: Array) -> float:
+        """The value at this position, never outside the bounds, not even by rounding."""
+        position = float(block[0])
+        if position <= 0.0:
+            return self.lo
+        if position >= 1.0:
+            return self.hi
+        if not self.log:
+            return self.lo + position * (self.hi - self.lo)
+        log_lo = math.log(self.lo)
+        value = math.exp(log_lo + position * (math.log(self.hi) - log_lo))
+        return min(max(value, self.lo), self.hi)
+
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """Uniform on [0, 1)."""
+        return rng.random((count, 1))
+
+    def levels(self) -> Array:
+        """The midpoint, which stands for the continuum."""
+        return np.array([[0.5]])
+
+    def snap(self, blocks: Array) -> Array:
+        """Clipped to [0, 1]."""
+        return blocks.clip(0.0, 1.0)
+
+    def neighbours(self, block: Array) -> Array:  # noqa: ARG002
+        """None."""
+        return np.empty((0, 1))
+
+
+@final
+@component
+@dataclass(frozen=True)
+class Integer(Parameter):
+    """An integer from `lo` to `hi`, both included, with levels spaced as logarithms if `log`.
+
+    >>> Integer(1, 5).levels().ravel()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    >>> Integer(1, 4, log=True).levels().ravel().round(2)
+    array([0.  , 0.5 , 0.79, 1.  ])
+    >>> Integer(8, 1)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: Integer(lo=8, hi=1): hi must be at least lo
+    """
+
+    lo: int
+    hi: int
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        lo, hi = checks.integer("Integer: lo", self.lo), checks.integer("Integer: hi", self.hi)
+        object.__setattr__(self, "lo", lo)
+        object.__setattr__(self, "hi", hi)
+        _check_flag("Integer", self.log)
+        if hi < lo:
+            raise InvalidArgument(f"Integer(lo={lo}, hi={hi}): hi must be at least lo")
+        if self.log and lo <= 0:
+            raise InvalidArgument(f"Integer(lo={lo}, log=True): lo must be at least 1 on a log scale")
+        if (hi if self.log else hi - lo) > _MOST_LEVELS:
+            what = "hi must be at most 2**40 on a log scale" if self.log else "hi - lo must be at most 2**40"
+            raise InvalidArgument(f"Integer(lo={lo}, hi={hi}): {what}; use Real for wider ranges")
+
+    @property
+    def dim(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def size(self) -> int:
+        """The number of levels."""
+        return self.hi - self.lo + 1
+
+    def encode(self, name: str, value: Any) -> Array:
+        """The position of its level."""
+        number = checks.integer(name, value, at_least=self.lo, at_most=self.hi)
+        return self._position(np.array([number - self.lo], dtype=np.float64))
+
+    def decode(self, block: Array) -> int:
+        """The integer of the nearest level."""
+        return self.lo + int(self._rank(block)[0])
+
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """Every level is equally likely."""
+        return self._position(rng.integers(self.size, size=(count, 1)).astype(np.float64))
+
+    def levels(self) -> Array:
+        """From lo to hi."""
+        return self._position(np.arange(self.size, dtype=np.float64)[:, None])
+
+    def snap(self, blocks: Array) -> Array:
+        """The nearest levels."""
+        return self._position(self._rank(blocks))
+
+    def neighbours(self, block: Array) -> Array:
+        """The next lower and the next higher level, where there is one."""
+        rank = self._rank(block)[0]
+        steps = np.array([[rank - 1], [rank + 1]])
+        return self._position(steps[(steps[:, 0] >= 0) & (steps[:, 0] < self.size)])
+
+    @cached_property
+    def _log_width(self) -> float:
+        return float(np.log(float(self.hi)) - np.log(float(self.lo)))
+
+    def _position(self, rank: Array) -> Array:
+        """From a rank, 0 to size - 1, to its coordinate."""
+        if self.size == 1:
+            return np.full_like(rank, 0.5)
+        if self.log:
+            scaled: Array = (np.log(rank + self.lo) - np.log(float(self.lo))) / self._log_width
+            return scaled
+        return rank / (self.size - 1)
+
+    def _rank(self, position: Array) -> Array:
+        """From a coordinate to the rank of the nearest level."""
+        top = self.size - 1
+        if top == 0:
+            return np.zeros_like(position)
+        position = position.clip(0.0, 1.0)
+        if not self.log:
+            return np.rint(position * top)
+        below = (np.floor(self.lo * np.exp(position * self._log_width)) - self.lo).clip(0, top - 1)
+        middle = (self._position(below) + self._position(below + 1)) / 2
+        rank: Array = below + (position > middle)
+        return rank
+
+
+@final
+@component
+@dataclass(frozen=True, init=False)
+class Choice(Parameter):
+    """One of several options without an order: strings, numbers or booleans.
+
+    >>> Choice(["low", "high"])
+    Choice(options=('low', 'high'))
+    >>> Choice(["low", "high"]).encode("mode", "high").round(3)
+    array([0.   , 0.707])
+    >>> Choice(["low", "high"]).encode("mode", "medium")
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: mode='medium': must be one of 'low', 'high'
+    """
+
+    options: tuple[Option, ...]
+
+    def __init__(self, options: Sequence[Option]) -> None:
+        object.__setattr__(self, "options", _distinct_options(options))
+
+    @property
+    def dim(self) -> int:
+        """One coordinate an option; none for a single option."""
+        return self.size if self.size > 1 else 0
+
+    @property
+    def size(self) -> int:
+        """The number of options."""
+        return len(self.options)
+
+    def encode(self, name: str, value: Any) -> Array:
+        """The one-hot block of an option."""
+        value = value.item() if isinstance(value, np.generic) else value
+        try:
+            rank = self._ranks.get((isinstance(value, bool), value))
+        except TypeError:  # not hashable
+            raise InvalidType(f"{name}={value!r}: must be one of {self._allowed}") from None
+        if rank is None:
+            raise InvalidArgument(f"{name}={value!r}: must be one of {self._allowed}")
+        block: Array = self._table[rank].copy()
+        return block
+
+    def decode(self, block: Array) -> Option:
+        """The option with the largest coordinate, the first one if several share it."""
+        return self.options[int(np.argmax(block)) if self.dim else 0]
+
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """Every option is equally likely."""
+        drawn: Array = self._table[rng.integers(self.size, size=count)]
+        return drawn
+
+    def levels(self) -> Array:
+        """One block an option, in the given order."""
+        return self._table.copy()
+
+    def snap(self, blocks: Array) -> Array:
+        """The option with the largest coordinate."""
+        return self._table[np.argmax(blocks, axis=1)] if self.dim else blocks.copy()
+
+    def neighbours(self, block: Array) -> Array:
+        """Every other option."""
+        others = np.arange(self.size) != (np.argmax(block) if self.dim else 0)
+        blocks: Array = self._table[others]
+        return blocks
+
+    @cached_property
+    def _table(self) -> Array:
+        return np.eye(self.size, self.dim) / math.sqrt(2.0)
+
+    @property
+    def _allowed(self) -> str:
+        return ", ".join(map(repr, self.options))
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[bool, Option], int]:
+        # Python finds True equal to 1; a Choice does not.
+        return {(isinstance(option, bool), option): rank for rank, option in enumerate(self.options)}
+
+
+def _check_flag(owner: str, log: Any) -> None:
+    if not isinstance(log, bool):
+        raise InvalidType(f"{owner}(log={log!r}): must be True or False")
+
+
+def _distinct_options(options: Any) -> tuple[Option, ...]:
+    given = listed("options", options, "options, as in Choice(['low', 'high'])")
+    native = [option.item() if isinstance(option, np.generic) else option for option in given]
+    seen: dict[Option, int] = {}
+    for i, option in enumerate(native):
+        if type(option) not in (str, int, float, bool):
+            raise InvalidType(f"options[{i}]={option!r}: must be a string, a number or a boolean")
+        if isinstance(option, float) and not math.isfinite(option):
+            raise InvalidArgument(f"options[{i}]={option!r}: must be finite")
+        if seen.setdefault(option, i) != i:
+            raise InvalidArgument(f"options[{i}]={option!r}: equals options[{seen[option]}]; all must differ")
+    return tuple(native)

@@ -1,0 +1,28 @@
+"""Surrogates: the exact incremental GP, its hyperparameters, and how they are learned."""
+
+from windvane.surrogates.fit import Estimate, Search, map_estimate
+from windvane.surrogates.gp import GP, Posterior
+from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
+from windvane.surrogates.model import Model, Surrogate
+from windvane.surrogates.noise import Noise
+from windvane.surrogates.priors import Gamma, LogNormal, Prior
+from windvane.surrogates.scaling import Scaling
+
+__all__ = [
+    "GP",
+    "Estimate",
+    "Gamma",
+    "Given",
+    "LearnOnline",
+    "LearnThenMonitor",
+    "Learning",
+    "LogNormal",
+    "Model",
+    "Noise",
+    "Posterior",
+    "Prior",
+    "Scaling",
+    "Search",
+    "Surrogate",
+    "map_estimate",
+]

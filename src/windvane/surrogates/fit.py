@@ -1,0 +1,179 @@
+"""Hyperparameters by maximum a posteriori: L-BFGS-B on analytic gradients, from several starts.
+
+The vector theta holds logarithms: the spatial kernel's, then the temporal kernel's, then
+ln(noise variance). Which entries move, their bounds and priors come from a `Search`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from windvane.checks import Array, integer, real
+from windvane.codec import component
+from windvane.errors import InvalidArgument, NumericalFailure
+from windvane.kernels import Kernel, Temporal
+from windvane.surrogates.noise import Noise
+from windvane.surrogates.priors import LogNormal, Prior
+
+Bounds = tuple[float, float]
+
+
+def _bounds(name: str, value: Any, most: float | None = None) -> Bounds:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise InvalidArgument(f"{name}={value!r}: must be a pair (low, high)")
+    low, high = (real(name, side, above=0.0, at_most=most) for side in value)
+    if low >= high:
+        raise InvalidArgument(f"{name}={value!r}: low must be below high")
+    return low, high
+
+
+@component
+@dataclass(frozen=True)
+class Search:
+    """What is learned, within which bounds, under which priors.
+
+    A prior of None is flat: with it the estimate is the maximum likelihood within the bounds. The
+    defaults are for a unit cube and standardised values.
+
+    >>> Search(noise=(0.1, 0.01))
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: learning(noise)=(0.1, 0.01): low must be below high
+    """
+
+    lengthscale: Bounds = (0.05, 2.0)
+    noise: Bounds = (1e-4, 0.25)
+    variance: Bounds = (0.05, 20.0)
+    rate: Bounds = (1e-4, 0.5)
+    lengthscale_prior: Prior | None = LogNormal(0.3, 0.7)
+    noise_prior: Prior | None = LogNormal(0.01, 1.5)
+    variance_prior: Prior | None = LogNormal(1.0, 1.0)
+    rate_prior: Prior | None = None
+    learn: tuple[str, ...] = ("lengthscale", "noise")
+    starts: int = 4
+
+    def __post_init__(self) -> None:
+        for name in ("lengthscale", "noise", "variance"):
+            object.__setattr__(self, name, _bounds(f"learning({name})", getattr(self, name)))
+        object.__setattr__(self, "rate", _bounds("learning(rate)", self.rate, most=1.0))
+        object.__setattr__(self, "starts", integer("learning(starts)", self.starts, at_least=1))
+        object.__setattr__(self, "learn", tuple(self.learn))
+        unknown = sorted(set(self.learn) - {"lengthscale", "noise", "variance", "rate"})
+        if unknown:
+            raise InvalidArgument(
+                f"learning(learn)={unknown}: allowed are 'lengthscale', 'noise', 'variance', 'rate'"
+            )
+
+
+class Estimate(NamedTuple):
+    """The hyperparameters found, and the log posterior density (up to a constant) there."""
+
+    kernel: Kernel
+    temporal: Temporal
+    noise: Noise
+    log_posterior: float
+
+
+class _Objective:
+    """Minus the log posterior of the moving entries of theta, with its gradient."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        temporal: Temporal,
+        noise: Noise,
+        search: Search,
+        data: tuple[Array, Array, Array],
+    ) -> None:
+        self.kernel, self.temporal, self.noise, self.search = kernel, temporal, noise, search
+        self.X, self.y, self.times = data
+        names = (
+            *(name.split(".")[-1].split("[")[0] for name in kernel.theta_names),
+            *(name.split(".")[-1] for name in temporal.theta_names),
+            "noise",
+        )
+        self.full = np.concatenate((kernel.theta, temporal.theta, (math.log(noise.variance),)))
+        self.moving = np.array([i for i, name in enumerate(names) if name in search.learn], dtype=np.intp)
+        self.kinds = [names[i] for i in self.moving]
+        limits = np.array([getattr(search, kind) for kind in self.kinds]).reshape(-1, 2)
+        self.low, self.high = np.log(limits[:, 0]), np.log(limits[:, 1])
+
+    def parts(self, theta: Array) -> tuple[Kernel, Temporal, Noise]:
+        full = self.full.copy()
+        full[self.moving] = theta
+        a, b = len(self.kernel.theta), len(self.temporal.theta)
+        return (
+            self.kernel.with_theta(full[:a]) if a else self.kernel,
+            self.temporal.with_theta(full[a : a + b]) if b else self.temporal,
+            Noise(math.exp(full[-1]), self.noise.forgetting),
+        )
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        kernel, temporal, noise = self.parts(theta)
+        now = float(self.times[-1])
+        space, time = kernel.matrix(self.X, self.X), temporal.matrix(self.times, self.times)
+        variances = noise.variances(self.times, now)
+        K = space * time
+        K.reshape(-1)[:: len(K) + 1] += variances
+        try:
+            L = np.linalg.cholesky(K)
+        except np.linalg.LinAlgError:
+            return 1e25, np.zeros(len(theta))  # a wall for the line search, never a result
+        inverse_factor = np.linalg.inv(L)
+        inverse = inverse_factor.T @ inverse_factor
+        alpha = inverse @ self.y
+        value = 0.5 * float(self.y @ alpha) + float(np.log(np.diagonal(L)).sum())
+        value += 0.5 * len(self.y) * math.log(2.0 * math.pi)
+        inner = inverse - np.outer(alpha, alpha)  # d value = 1/2 tr(inner dK)
+        derivatives = np.concatenate(
+            (
+                0.5 * np.einsum("pij,ij->p", kernel.theta_gradient(self.X), inner * time),
+                0.5 * np.einsum("pij,ij->p", temporal.theta_gradient(self.times), inner * space),
+                (0.5 * float(np.diagonal(inner) @ variances),),
+            )
+        )
+        gradient = derivatives[self.moving]
+        for i, kind in enumerate(self.kinds):
+            prior: Prior | None = getattr(self.search, f"{kind}_prior")
+            if prior is not None:
+                natural = math.exp(theta[i])
+                density, slope = prior.log_density(natural)
+                value -= density
+                gradient[i] -= slope * natural
+        return value, gradient
+
+
+def map_estimate(
+    kernel: Kernel,
+    temporal: Temporal,
+    noise: Noise,
+    data: tuple[Array, Array, Array],
+    search: Search,
+    seed: int = 0,
+) -> Estimate:
+    """The maximum a posteriori hyperparameters for data (X, y, times); starts are drawn from the seed.
+
+    The first start is where the given parts stand, so that a refit moves only for a reason.
+    """
+    objective = _Objective(kernel, temporal, noise, search, data)
+    low, high = objective.low, objective.high
+    if not len(objective.moving):
+        value, _ = objective(objective.full[:0])
+        return Estimate(kernel, temporal, noise, -value)
+    here = np.clip(objective.full[objective.moving], low, high)
+    rng = np.random.default_rng(seed)
+    starts = [here, *(rng.uniform(low, high) for _ in range(search.starts - 1))]
+    best_value, best_theta = math.inf, here
+    for start in starts:
+        found = minimize(
+            objective, start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True))
+        )
+        if found.fun < best_value - 1e-10:
+            best_value, best_theta = float(found.fun), np.asarray(found.x)
+    if best_value >= 1e25:
+        raise NumericalFailure("fit: the covariance is not positive definite anywhere; raise the noise bounds")
+    return Estimate(*objective.parts(np.clip(best_theta, low, high)), -best_value)

@@ -1,0 +1,45 @@
+"""A posterior with its first and second derivatives in x at m points.
+
+With B the covariances and their gradients (m x (1+d) x n) and V = B W', everything but the mean
+is in the small Gram matrices G = V V': s = prior - G_00, ds = -2 G_0c, and J' K~^-1 J = G_cc'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.kernels import Jet
+
+
+class Surface(NamedTuple):
+    """Mean mu and variance s of f with gradients (m x d), and their Hessians on demand."""
+
+    mean: Array
+    variance: Array
+    mean_gradient: Array
+    variance_gradient: Array
+    hessian: Callable[[Array], Array]  # c (m) -> Hess(mu) + c Hess(s), m x d x d
+
+    @staticmethod
+    def of(jet: Jet, tau: Array | None, W: Array, alpha: Array, prior: Array) -> Surface:
+        """Assemble from kernel derivatives, the factor and the weights of the mean."""
+        bundle = jet.bundle if tau is None else jet.bundle * tau
+        m, rows, n = bundle.shape
+        V = (bundle.reshape(m * rows, n) @ W.T).reshape(m, rows, n)
+        G = V @ V.transpose(0, 2, 1)
+        means = bundle @ alpha
+
+        def hessian(c: Array) -> Array:
+            w = V[:, 0] @ W  # K~^-1 k for each point
+            weights = alpha - (2.0 * c)[:, None] * w
+            if tau is not None:
+                weights *= tau
+            return jet.curvature(weights) - (2.0 * c)[:, None, None] * G[:, 1:, 1:]
+
+        return Surface(
+            means[:, 0], np.maximum(prior - G[:, 0, 0], 0.0), means[:, 1:], -2.0 * G[:, 0, 1:], hessian
+        )

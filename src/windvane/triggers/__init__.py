@@ -1,0 +1,24 @@
+"""Triggers: does this observation contradict the model? One class a file, all of one protocol."""
+
+from windvane.triggers.base import Memory, Trigger, replay
+from windvane.triggers.bounded_noise import BoundedNoise
+from windvane.triggers.likelihood import Likelihood
+from windvane.triggers.never import Never
+from windvane.triggers.no_improvement import NoImprovement
+from windvane.triggers.periodic import Periodic
+from windvane.triggers.posterior_bound import PosteriorBound
+from windvane.triggers.window import Decision, ResetWindow
+
+__all__ = [
+    "BoundedNoise",
+    "Decision",
+    "Likelihood",
+    "Memory",
+    "Never",
+    "NoImprovement",
+    "Periodic",
+    "PosteriorBound",
+    "ResetWindow",
+    "Trigger",
+    "replay",
+]

@@ -1,0 +1,67 @@
+"""What a trigger is, and what all of them share.
+
+Symbols: psi_t is the statistic and kappa_t the threshold of Definition 2; t_r is `elapsed`, the steps
+since the last start or reset, 1 at the first of them; pi_t = pi^2 t^2 / 6 spreads delta over all steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from windvane.data import Prediction, Verdict
+
+Memory: TypeAlias = tuple[float, ...]
+"""What a trigger carries from step to step: finite numbers, so that it is JSON; `()` if nothing."""
+
+
+@runtime_checkable
+class Trigger(Protocol):
+    """Decides whether an observation contradicts the model (Definition 2).
+
+    The trigger itself never changes: what evolves is the memory, handed in and handed back. `y` is
+    to be maximised. `windvane.triggers.conformance` checks an implementation.
+    """
+
+    def start(self) -> Memory:
+        """The memory after a start or a reset."""
+        ...
+
+    def test(self, memory: Memory, prediction: Prediction, y: float, elapsed: int) -> tuple[Verdict, Memory]:
+        """The verdict on `y`, predicted before it was seen, and the memory for the next step.
+
+        Fired if and only if statistic > threshold; only then is there a reason.
+        """
+        ...
+
+
+def replay(trigger: Trigger, stream: Iterable[tuple[Prediction, float]]) -> list[Verdict]:
+    """The verdicts on a stream of predictions and observations, from one start and without resets."""
+    memory = trigger.start()
+    verdicts = []
+    for elapsed, (prediction, y) in enumerate(stream, start=1):
+        verdict, memory = trigger.test(memory, prediction, y, elapsed)
+        verdicts.append(verdict)
+    return verdicts
+
+
+def exceeds(statistic: float, threshold: float) -> str:
+    """`statistic > threshold` in as few digits as tell the two apart.
+
+    >>> exceeds(1.2345, 0.98), exceeds(1.00001, 1.0)
+    ('1.23 > 0.98', '1.00001 > 1')
+    """
+    for digits in (3, 6, 9):
+        left, right = f"{statistic:.{digits}g}", f"{threshold:.{digits}g}"
+        if left != right:
+            return f"{left} > {right}"
+    return f"{statistic!r} > {threshold!r}"
+
+
+def since(elapsed: int) -> str:
+    """How long the trigger has been watching, in words.
+
+    >>> since(12)
+    '12 steps after the last reset or start'
+    """
+    return f"{elapsed} {'step' if elapsed == 1 else 'steps'} after the last reset or start"

@@ -1,0 +1,146 @@
+"""Spatial kernels against scikit-learn, and every derivative against finite differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.gaussian_process import kernels as sk
+
+from windvane.errors import InvalidArgument, InvalidType, WindvaneError
+from windvane.kernels import RBF, Empirical, Matern32, Matern52
+
+SCALES = [0.3, 0.7, 0.2]
+ORACLES = [
+    (RBF(0.3), sk.RBF(0.3)),
+    (RBF(SCALES, 2.5), sk.ConstantKernel(2.5) * sk.RBF(SCALES)),
+    (Matern32(0.3), sk.Matern(0.3, nu=1.5)),
+    (Matern32(SCALES, 0.4), sk.ConstantKernel(0.4) * sk.Matern(SCALES, nu=1.5)),
+    (Matern52(0.3), sk.Matern(0.3, nu=2.5)),
+    (Matern52(SCALES), sk.Matern(SCALES, nu=2.5)),
+    (RBF(0.3) + Matern52(0.5, 2.0), sk.RBF(0.3) + sk.ConstantKernel(2.0) * sk.Matern(0.5, nu=2.5)),
+    (RBF(0.3) * Matern52(SCALES), sk.RBF(0.3) * sk.Matern(SCALES, nu=2.5)),
+]
+KERNELS = [pair[0] for pair in ORACLES]
+
+
+def points(seed, count, dim=3):
+    return np.random.default_rng(seed).uniform(size=(count, dim))
+
+
+@pytest.mark.parametrize(("kernel", "oracle"), ORACLES)
+def test_matrix_is_scikit_learns(kernel, oracle):
+    A, B = points(0, 9), points(1, 7)
+    np.testing.assert_allclose(kernel.matrix(A, B), oracle(A, B), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.matrix(A[:1], B), oracle(A[:1], B), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.diagonal(A), np.diag(oracle(A)), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradient_in_the_hyperparameters(kernel):
+    A = points(2, 6)
+    exact = kernel.theta_gradient(A)
+    assert exact.shape == (len(kernel.theta), 6, 6)
+    assert len(kernel.theta_names) == len(kernel.theta)
+    for p in range(len(kernel.theta)):
+        shift = np.zeros(len(kernel.theta))
+        shift[p] = 1e-6
+        up, down = kernel.with_theta(kernel.theta + shift), kernel.with_theta(kernel.theta - shift)
+        numeric = (up.matrix(A, A) - down.matrix(A, A)) / 2e-6
+        np.testing.assert_allclose(exact[p], numeric, atol=2e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_jet_against_finite_differences(kernel):
+    A, B = points(3, 4), points(4, 5)
+    jet = kernel.jet(A, B)
+    np.testing.assert_allclose(jet.bundle[:, 0], kernel.matrix(A, B), rtol=1e-12)
+    weights = np.random.default_rng(5).normal(size=(4, 5))
+    curvature = jet.curvature(weights)
+    for c in range(3):
+        shift = np.zeros(3)
+        shift[c] = 1e-5
+        up, down = kernel.jet(A + shift, B), kernel.jet(A - shift, B)
+        np.testing.assert_allclose(jet.bundle[:, 1 + c], (up.bundle[:, 0] - down.bundle[:, 0]) / 2e-5, atol=1e-7)
+        slope = np.einsum("mdn,mn->md", (up.bundle - down.bundle)[:, 1:] / 2e-5, weights)
+        np.testing.assert_allclose(curvature[:, c], slope, rtol=1e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("kernel", [Matern32(0.3), Matern52(0.3), RBF(0.3)])
+def test_derivatives_are_finite_where_points_coincide(kernel):
+    A = points(6, 3)
+    jet = kernel.jet(A, A)
+    assert np.isfinite(jet.bundle).all()
+    assert np.isfinite(jet.curvature(np.ones((3, 3)))).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(KERNELS))
+@settings(max_examples=40, deadline=None)
+def test_gram_matrices_are_positive_semidefinite(seed, kernel):
+    A = points(seed, 12)
+    assert np.linalg.eigvalsh(kernel.matrix(A, A)).min() > -1e-10
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3, 2.0), RBF(SCALES), RBF(0.3) * RBF(SCALES, 3.0)])
+def test_split_multiplies_back(kernel):
+    left, right = kernel.split(1)
+    A, B = points(0, 4), points(1, 6)
+    product = left.matrix(A[:, :1], B[:, :1]) * right.matrix(A[:, 1:], B[:, 1:])
+    np.testing.assert_allclose(product, kernel.matrix(A, B), rtol=1e-13)
+
+
+def test_what_does_not_separate_says_so():
+    assert Matern52(0.3).split(1) is None
+    assert (RBF(0.3) + RBF(0.2)).split(1) is None
+    assert (RBF(0.3) * Matern32(0.2)).split(1) is None
+
+
+def test_empirical_looks_arms_up():
+    matrix = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 3.0]])
+    kernel = Empirical(matrix)
+    np.testing.assert_array_equal(kernel.matrix(np.array([[2.0], [0.0]]), np.array([[1.0]])), [[0.3], [0.5]])
+    np.testing.assert_array_equal(kernel.diagonal(np.array([[2.0], [1.0]])), [3.0, 1.0])
+    matrix[0, 0] = 99.0
+    assert kernel.covariance[0, 0] == 2.0  # a copy of its own
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: RBF(0.0),
+        lambda: RBF(-1.0),
+        lambda: RBF(float("nan")),
+        lambda: RBF(float("inf")),
+        lambda: RBF([]),
+        lambda: RBF([0.2, 0.0]),
+        lambda: RBF("0.2"),
+        lambda: RBF(True),
+        lambda: RBF(0.2, variance=0.0),
+        lambda: Matern52(0.2, variance=float("nan")),
+        lambda: RBF([0.2, 0.3]).matrix(np.zeros((1, 3)), np.zeros((1, 3))),
+        lambda: Empirical([[1.0, 0.0]]),
+        lambda: Empirical([[1.0, 0.5], [0.4, 1.0]]),
+        lambda: Empirical([[1.0, 2.0], [2.0, 1.0]]),
+        lambda: Empirical([[float("nan")]]),
+        lambda: Empirical([[0.0]]),
+        lambda: Empirical([]),
+        lambda: Empirical("abc"),
+        lambda: Empirical(np.eye(2)).jet(np.zeros((1, 1)), np.zeros((1, 1))),
+    ],
+)
+def test_bad_input_is_named(build):
+    with pytest.raises(WindvaneError, match=r"RBF|Matern|Empirical|kernel|lengthscale"):
+        build()
+
+
+def test_kernels_do_not_combine_with_numbers():
+    with pytest.raises(TypeError):
+        RBF(0.2) * 3
+    with pytest.raises(TypeError):
+        RBF(0.2) + "x"
+
+
+def test_error_classes():
+    with pytest.raises(InvalidArgument):
+        RBF(-1.0)
+    with pytest.raises(InvalidType):
+        RBF("a")

@@ -1,0 +1,64 @@
+"""The inverse Cholesky factor against direct inverses, whatever is appended and dropped."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from windvane.surrogates.factor import Factor
+
+
+def covariance(X, noise):
+    return np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1) / 0.09) + noise * np.eye(len(X))
+
+
+def append(factor, X, rows, new, noise):
+    k = np.exp(-0.5 * ((X[rows] - X[new]) ** 2).sum(-1) / 0.09) if rows else np.empty(0)
+    v = factor.project(k)
+    return factor.append(v, 1.0 + noise - float(v @ v))
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.floats(0, 0.999), min_size=5, max_size=80))
+@settings(max_examples=40, deadline=None)
+def test_any_sequence_of_appends_and_drops(seed, choices):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(len(choices), 2))
+    factor, rows, noise = Factor(capacity=4), [], 0.01
+    for new, choice in enumerate(choices):
+        append(factor, X, rows, new, noise)
+        rows.append(new)
+        if choice < 0.5:
+            j = int(2 * choice * len(rows))
+            inverse = np.linalg.inv(covariance(X[rows], noise))
+            np.testing.assert_allclose(factor.drop(j), inverse[:, j], atol=1e-8)
+            rows.pop(j)
+    K = covariance(X[rows], noise) if rows else np.empty((0, 0))
+    inverse = np.linalg.inv(K) if rows else K
+    np.testing.assert_allclose(factor.W.T @ factor.W, inverse, atol=1e-8)
+    np.testing.assert_allclose(factor.inverse_diagonal, np.diag(inverse), atol=1e-8)
+    np.testing.assert_allclose(factor.log_determinant, np.linalg.slogdet(K)[1] if rows else 0.0, atol=1e-9)
+    assert (np.triu(factor.W, 1) == 0).all()
+
+
+def test_append_returns_the_weights_of_the_new_point():
+    X = np.random.default_rng(0).uniform(size=(9, 2))
+    factor = Factor(capacity=2)
+    for new in range(9):
+        w = append(factor, X, list(range(new)), new, 0.01)
+    K = covariance(X, 0.01)
+    np.testing.assert_allclose(w, np.linalg.solve(K[:-1, :-1], K[:-1, -1]), atol=1e-10)
+
+
+def test_rebuild_equals_appending_and_refuses_what_is_not_positive_definite():
+    X = np.random.default_rng(1).uniform(size=(40, 2))
+    factor, fresh = Factor(capacity=2), Factor(capacity=2)
+    for new in range(40):
+        append(factor, X, list(range(new)), new, 0.01)
+    assert fresh.rebuild(covariance(X, 0.01))
+    np.testing.assert_allclose(fresh.W, factor.W, atol=1e-9)
+    np.testing.assert_allclose(fresh.inverse_diagonal, factor.inverse_diagonal, rtol=1e-9)
+    before = fresh.W.copy()
+    assert not fresh.rebuild(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    np.testing.assert_array_equal(fresh.W, before)
+    fresh.clear()
+    assert fresh.n == 0
+    assert fresh.log_determinant == 0.0
