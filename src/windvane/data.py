@@ -58,12 +58,12 @@ class Dataset:
         return Observation(self.X[index], float(self.y[index]), float(self.times[index]), int(self.steps[index]))
 
     def __add__(self, new: Observation) -> Dataset:
-        return Dataset(
-            np.concatenate((self.X, new.x[None, :])),
-            np.concatenate((self.y, (new.y,))),
-            np.concatenate((self.times, (new.time,))),
-            np.concatenate((self.steps, (new.step,))),
-        )
+        n = len(self)
+        X, y, times = np.empty((n + 1, self.X.shape[1])), np.empty(n + 1), np.empty(n + 1)
+        steps = np.empty(n + 1, dtype=np.int64)
+        X[:n], y[:n], times[:n], steps[:n] = self.X, self.y, self.times, self.steps
+        X[n], y[n], times[n], steps[n] = new
+        return Dataset(X, y, times, steps)
 
     def take(self, rows: slice | IntArray) -> Dataset:
         return Dataset(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])

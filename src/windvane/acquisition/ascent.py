@@ -48,15 +48,39 @@ def newton_steps(x: Array, gradient: Array, hessian: Array, free: Array, radius:
         hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
         m, d = x.shape
         hessian.reshape(m, d * d)[:, :: d + 1] -= held
+    step = uphill(hessian, gradient)
+    length = np.sqrt(np.vecdot(step, step))
+    step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
+    step = np.clip(x + step, 0.0, 1.0) - x
+    return step, np.vecdot(step, gradient)
+
+
+def uphill(hessian: Array, gradient: Array) -> Array:
+    """|H|^-1 g, where |H| has the absolute values of H's eigenvalues, kept away from 0."""
+    if gradient.shape[1] == 2:
+        return _uphill_in_the_plane(hessian, gradient)
     values, vectors = np.linalg.eigh(hessian)
     size = np.abs(values)
     floor = 1e-8 + 1e-6 * size.max(axis=1, keepdims=True)
-    along = np.einsum("mde,md->me", vectors, gradient)
-    step = np.einsum("mde,me->md", vectors, along / np.maximum(size, floor))
-    length = np.sqrt(np.einsum("md,md->m", step, step))
-    step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
-    step = np.clip(x + step, 0.0, 1.0) - x
-    return step, np.einsum("md,md->m", step, gradient)
+    along = (gradient[:, None, :] @ vectors)[:, 0] / np.maximum(size, floor)
+    return np.asarray((vectors @ along[:, :, None])[:, :, 0])
+
+
+def _uphill_in_the_plane(hessian: Array, gradient: Array) -> Array:
+    """The same for d = 2 in closed form: |H| = (H^2 + |det H| I) / sqrt(tr H^2 + 2 |det H|) by Cayley-Hamilton."""
+    a, b, c = hessian[:, 0, 0], hessian[:, 0, 1], hessian[:, 1, 1]
+    g, h = gradient[:, 0], gradient[:, 1]
+    bb = b * b
+    size = np.abs(a * c - bb)
+    p, q = a * a + bb + size, c * c + bb + size
+    trace = np.sqrt(p + q) + 1e-300
+    floor = 1e-8 + 1e-6 * trace
+    p, q, r = p / trace + floor, q / trace + floor, b * (a + c) / trace
+    scale = 1.0 / (p * q - r * r)
+    step = np.empty_like(gradient)
+    step[:, 0] = (q * g - r * h) * scale
+    step[:, 1] = (p * h - r * g) * scale
+    return step
 
 
 def ascend(
@@ -90,7 +114,7 @@ def ascend(
         better = height > value[live]
         rose = live[better]
         x[rose], value[rose] = trial[better], height[better]
-        trust[live] = np.where(better, trust[live] * 2.0, np.sqrt(np.einsum("md,md->m", step, step)) * 0.25)
+        trust[live] = np.where(better, trust[live] * 2.0, np.sqrt(np.vecdot(step, step)) * 0.25)
         fresh_gradient, fresh_hessian = ucb_derivatives(surface, multiplier, sigma)
         if better.all():
             gradient, hessian = fresh_gradient, fresh_hessian

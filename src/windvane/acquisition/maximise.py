@@ -98,7 +98,7 @@ def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: floa
         free=domain.free,
         radius=max(2.0 * spacing, 0.05),
         iterations=8 if posterior.grid is not None else 30,
-        tolerance=1e-7 * scale,
+        tolerance=1e-6 * scale,
     )
 
 

@@ -1,1 +1,5 @@
-"""cli"""
+"""The command line: one file a verb."""
+
+from windvane.cli.main import main
+
+__all__ = ["main"]

@@ -1,1 +1,1 @@
-"""experiments"""
+"""Experiments: a plan -> runs -> table and figure."""

@@ -47,17 +47,19 @@ class Stationary(Kernel):
         """v g, v g' and v g''."""
 
     @cached_property
-    def inverse_squares(self) -> Array:
-        """1 / l_c^2, of length d or 1."""
+    def _inverse_squares(self) -> Array:
         return np.asarray(self.lengthscale) ** -2.0
 
     def _scales(self, dim: int) -> Array:
-        if len(self.lengthscale) not in (1, dim):
+        """1 / l_c^2 for each of `dim` coordinates."""
+        scales = self._inverse_squares
+        if len(scales) == dim:
+            return scales
+        if len(scales) > 1:
             raise InvalidArgument(
-                f"kernel: {type(self).__name__} has {len(self.lengthscale)} lengthscales, the space has {dim} coordinates"
+                f"kernel: {type(self).__name__} has {len(scales)} lengthscales, the space has {dim} coordinates"
             )
-        squares = self.inverse_squares
-        return squares if len(squares) == dim else np.full(dim, squares[0])
+        return np.full(dim, scales[0])
 
     def _squared(self, A: Array, B: Array) -> Array:
         scales = self._scales(A.shape[1])
@@ -87,15 +89,15 @@ class Stationary(Kernel):
         scales = self._scales(d)
         gap = A[:, :, None] - B.T
         u = gap * scales[:, None]
-        q = np.einsum("mdn,mdn->mn", gap, u)
-        value, first, second = self.derivatives(q)
+        gap *= u
+        value, first, second = self.derivatives(gap.sum(axis=1))
         bundle = np.empty((m, 1 + d, B.shape[0]))
         bundle[:, 0] = value
-        np.multiply(u, 2.0 * first[:, None, :], out=bundle[:, 1:])
+        np.multiply(u, (2.0 * first)[:, None, :], out=bundle[:, 1:])
 
         def curvature(w: Array) -> Array:
             result = (u * (4.0 * second * w)[:, None, :]) @ u.transpose(0, 2, 1)
-            result.reshape(m, d * d)[:, :: d + 1] += 2.0 * np.einsum("mn,mn->m", first, w)[:, None] * scales
+            result.reshape(m, d * d)[:, :: d + 1] += 2.0 * np.vecdot(first, w)[:, None] * scales
             return result
 
         return Jet(bundle, curvature)

@@ -142,7 +142,7 @@ class GP:
             k *= self.temporal.cross(self.times, now)
         v = k @ self._factor.W.T
         prior = self.kernel.diagonal(points) * self.temporal.variance(now)
-        return v @ self._z, np.maximum(prior - np.einsum("mn,mn->m", v, v), 0.0)
+        return v @ self._z, np.maximum(prior - np.vecdot(v, v), 0.0)
 
     def on_candidates(self, now: float) -> tuple[Array, Array]:
         """Mean and variance of f on the candidates: O(M), nothing is solved."""

@@ -1,0 +1,159 @@
+"""The demonstration: four algorithms on the same drifting objectives, and one picture."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from windvane.algorithms import make
+from windvane.checks import Array
+from windvane.data import Event
+from windvane.experiments.workers import one_thread_workers
+from windvane.extras import require
+from windvane.simulate import simulate
+from windvane.tasks import task
+
+RIVALS = {
+    "gp-ucb": "GP-UCB",
+    "r-gp-ucb": "R-GP-UCB",
+    "tv-gp-ucb": "TV-GP-UCB",
+    "et-gp-ucb": "ET-GP-UCB",
+}
+TOLD_THE_RATE = ("r-gp-ucb", "tv-gp-ucb")
+# Okabe and Ito's palette: told apart by colour-blind readers too.
+COLOURS = {"gp-ucb": "#999999", "r-gp-ucb": "#E69F00", "tv-gp-ucb": "#0072B2", "et-gp-ucb": "#D55E00"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run."""
+
+    seeds: int = 10
+    steps: int = 400
+    rate: float = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One algorithm on one objective."""
+
+    name: str
+    seed: int
+    regret: Array
+    events: tuple[Event, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A row of the table."""
+
+    median: float
+    low: float
+    high: float
+    resets: float
+    milliseconds: float
+
+
+def run_one(plan: Plan, name: str, seed: int) -> Run:
+    """One run; the objective and the noise depend on the seed only, so rivals meet the same ones."""
+    drifting = task("within-model", rate=plan.rate, horizon=plan.steps, seed=seed)
+    options: dict[str, Any] = {"rate": plan.rate} if name in TOLD_THE_RATE else {}
+    if name == "r-gp-ucb":
+        options["horizon"] = plan.steps
+    optimizer = make(
+        name, drifting.space, kernel=drifting.kernel, noise_variance=drifting.noise_variance, seed=seed, **options
+    )
+    start = time.perf_counter()
+    trace = simulate(optimizer, drifting, seed=seed)
+    return Run(name, seed, trace.regret, trace.events, time.perf_counter() - start)
+
+
+def execute(plan: Plan, jobs: int) -> Iterator[Run]:
+    """Every run, as it finishes."""
+    work = [(plan, name, seed) for seed in range(plan.seeds) for name in RIVALS]
+    with one_thread_workers(), ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(run_one, *item) for item in work]):
+            yield future.result()
+
+
+def median(runs: list[Run]) -> float:
+    """The median of R_T / T."""
+    return float(np.median([run.regret.mean() for run in runs]))
+
+
+def summary(runs: list[Run]) -> Summary:
+    """The table's row for one algorithm."""
+    average = np.array([run.regret.mean() for run in runs])
+    low, middle, high = np.percentile(average, (25, 50, 75))
+    steps = sum(len(run.regret) for run in runs)
+    return Summary(
+        float(middle),
+        float(low),
+        float(high),
+        sum(event.reset for run in runs for event in run.events) / len(runs),
+        1e3 * sum(run.seconds for run in runs) / steps,
+    )
+
+
+def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
+    """Regret over time above; below, ET-GP-UCB's test statistic under its threshold in one run."""
+    matplotlib = require("matplotlib", "demo")
+    matplotlib.use("Agg")
+    plt = require("matplotlib.pyplot", "demo")
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(9, 7), height_ratios=(3, 2), layout="constrained", sharex=True
+    )
+    steps = np.arange(1, plan.steps + 1)
+    for name, label in RIVALS.items():
+        curves = np.array([np.cumsum(run.regret) / steps for run in runs[name]])
+        low, middle, high = np.percentile(curves, (25, 50, 75), axis=0)
+        above.plot(steps, middle, color=COLOURS[name], label=label, lw=2.4 if name == "et-gp-ucb" else 1.6)
+        above.fill_between(steps, low, high, color=COLOURS[name], alpha=0.15, lw=0)
+    above.set_ylabel("regret per step, $R_t / t$")
+    above.set_title(
+        f"Dynamic regret on a drifting objective (eps = {plan.rate:g}, median and quartiles of {plan.seeds} runs)",
+        loc="left",
+    )
+    settled = np.concatenate([(np.cumsum(run.regret) / steps)[10:] for one in runs.values() for run in one])
+    above.set_ylim(0.0, float(np.percentile(settled, 99.5)) * 1.05)
+    above.legend(frameon=False, ncols=4, loc="upper right")
+    _trigger_panel(below, min(runs["et-gp-ucb"], key=lambda run: run.seed))
+    for axes in (above, below):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+    below.set_xlabel("step t")
+    below.set_xlim(0, plan.steps + 1)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path
+
+
+def _trigger_panel(axes: Any, run: Run) -> None:
+    steps = [event.step for event in run.events]
+    axes.plot(steps, [event.threshold for event in run.events], color="#333333", lw=1.4, label="threshold")
+    axes.plot(steps, [event.statistic for event in run.events], color=COLOURS["et-gp-ucb"], lw=1.0, label="|y - mean|")
+    resets = [event for event in run.events if event.reset]
+    for event in resets:
+        axes.axvline(event.step, color="#888888", lw=0.8, ls=":", zorder=0)
+    axes.plot(
+        [event.step for event in resets],
+        [event.statistic for event in resets],
+        "x",
+        color="black",
+        ms=7,
+        mew=1.8,
+        label="reset",
+        ls="none",
+    )
+    axes.set_ylabel("test statistic")
+    axes.set_title(f"ET-GP-UCB's trigger in run {run.seed}: a broken bound resets the data", loc="left")
+    axes.set_ylim(0.0, 1.25 * max(event.threshold for event in run.events))
+    axes.legend(frameon=False, ncols=3, loc="upper right")
