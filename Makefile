@@ -48,7 +48,7 @@ endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a s
 	@touch $@
 
 bench: .venv-bench/ready  ## Windvane beside BoTorch in one run: time a step and quality of the maximiser
-	.venv-bench/bin/python bench/botorch.py
+	.venv-bench/bin/python bench/beside_botorch.py
 
 clean:  ## remove environments and results
 	rm -rf $(VENV) .venv-bench out build dist src/*.egg-info

@@ -37,7 +37,9 @@ class Algorithm:
 
 
 def _event_triggered(s: Settings, kept: Any, rate_bounds: tuple[float, float] | None = None) -> Composition:
-    forced = LastPoint() if one_of("forced", s.get("forced") or "empty", ("empty", "last")) == "last" else Empty()
+    forced = (
+        LastPoint() if one_of("forced", s.get("forced") or "empty", ("empty", "last")) == "last" else Empty()
+    )
     return s.compose(trigger=s.trigger(), window=s.window(rate_bounds), on_trigger=kept, on_forced=forced)
 
 

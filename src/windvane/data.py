@@ -55,7 +55,9 @@ class Dataset:
         return (self[row] for row in range(len(self)))
 
     def __getitem__(self, index: int) -> Observation:
-        return Observation(self.X[index], float(self.y[index]), float(self.times[index]), int(self.steps[index]))
+        return Observation(
+            self.X[index], float(self.y[index]), float(self.times[index]), int(self.steps[index])
+        )
 
     def __add__(self, new: Observation) -> Dataset:
         n = len(self)

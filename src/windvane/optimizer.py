@@ -1,7 +1,7 @@
 """The loop: surrogate x acquisition x trigger x retention. The only place where the four meet.
 
-    ask:   dataset -> surrogate's posterior now -> acquisition -> x
-    tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> dataset -> surrogate -> Event
+ask:   dataset -> surrogate's posterior now -> acquisition -> x
+tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> dataset -> surrogate -> Event
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from windvane.errors import CorruptState, InvalidArgument, WindvaneError
 from windvane.retention import Full, LastPoint, Limit, Retention
 from windvane.spaces.base import Domain
 from windvane.surrogates import GP, Given, Learning, Model, Surrogate
+from windvane.threads import one_thread
 from windvane.triggers import Never, ResetWindow, Trigger
 
 STATE_VERSION = 1
@@ -106,7 +107,9 @@ class Optimizer:
         if self._last_time is None:
             return 1.0
         if now < self._last_time:
-            raise InvalidArgument(f"time={time!r}: must not be before the last observation at {self._last_time:g}")
+            raise InvalidArgument(
+                f"time={time!r}: must not be before the last observation at {self._last_time:g}"
+            )
         return now - self._origin
 
     def _generator(self) -> np.random.Generator:
@@ -119,9 +122,10 @@ class Optimizer:
         """The next point to evaluate. Asking again without telling gives the same point."""
         now = self._now(time)
         if self._asked is None or self._asked[0] != now:
-            choice = self.composition.acquisition.propose(
-                self._surrogate.posterior(now), self.space, self._moment(), self._generator
-            )
+            with one_thread:
+                choice = self.composition.acquisition.propose(
+                    self._surrogate.posterior(now), self.space, self._moment(), self._generator
+                )
             self._asked = (now, choice.point)
         return self.space.decode(self._asked[1])
 
@@ -130,8 +134,9 @@ class Optimizer:
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
-        encoded = self.space.encode_many(points)
-        mean, std = self._surrogate.predict(encoded, self._now(time))
+        encoded, now = self.space.encode_many(points), self._now(time)
+        with one_thread:
+            mean, std = self._surrogate.predict(encoded, now)
         return self._sign * mean, std
 
     def best(self, time: float | None = None) -> Best:
@@ -139,8 +144,9 @@ class Optimizer:
         now = self._now(time)
         if not self.size:
             raise InvalidArgument("best(): nothing is known before the first tell")
-        choice = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator)
-        mean, std = self._surrogate.predict(choice.point[None, :], now)
+        with one_thread:
+            choice = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator)
+            mean, std = self._surrogate.predict(choice.point[None, :], now)
         return Best(self.space.decode(choice.point), self._sign * float(mean[0]), float(std[0]))
 
     # -- telling ---------------------------------------------------------------------------------------
@@ -151,6 +157,11 @@ class Optimizer:
         value = self._sign * real("y", y)
         now = self._now(time)
         new = Observation(point, value, now, self._step)
+        with one_thread:
+            return self._observe(new, x, y, time)
+
+    def _observe(self, new: Observation, x: Any, y: float, time: float | None) -> Event:
+        point, value, now, _ = new
         forecast = self._surrogate.forecast(point, now)
         prediction = forecast.prediction
         composition, elapsed, old = self.composition, self._elapsed, self._surrogate
@@ -161,7 +172,11 @@ class Optimizer:
         data = old.data + new
         if decision == "no":
             kept, reason = 0, ""
-            self._surrogate.follow(composition.limit.apply(data), forecast.projection)
+            within = composition.limit.apply(data)
+            if within is data:
+                self._surrogate.extend(data, forecast.projection)
+            else:
+                self._surrogate.follow(within, forecast.projection)
             self._memory = memory if monitored else composition.trigger.start()
             self._elapsed = elapsed + 1
         else:

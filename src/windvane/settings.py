@@ -131,7 +131,9 @@ class Settings:
         given = self.get("learning")
         if given is not None:
             if not all(hasattr(given, name) for name in ("due", "monitors", "search")):
-                raise InvalidType(f"learning={given!r}: must be wv.LearnThenMonitor, wv.LearnOnline or wv.Given")
+                raise InvalidType(
+                    f"learning={given!r}: must be wv.LearnThenMonitor, wv.LearnOnline or wv.Given"
+                )
             return given  # type: ignore[no-any-return]
         if not self._unknown:
             return Given()
@@ -197,7 +199,9 @@ class Settings:
         self.need("rate", "the rate of change eps a step (or period=, the steps between two resets)")
         found = reset_time(self.rate, self.horizon)
         if found is None:
-            raise InvalidArgument("rate=0.0: without a horizon= a static objective is never reset; use 'gp-ucb'")
+            raise InvalidArgument(
+                "rate=0.0: without a horizon= a static objective is never reset; use 'gp-ucb'"
+            )
         return found
 
     def variation_length(self) -> float:
@@ -205,7 +209,9 @@ class Settings:
         horizon = integer("horizon", self.need("horizon", "T, for the length of its memory"), at_least=1)
         budget = real("variation", self.need("variation", "the budget B_T of the change"), above=0.0)
         points = self.space.candidates(GAIN_POINTS)
-        gain = greedy_information_gain(self.kernel().matrix(points, points), self.noise().variance, horizon).gain
+        gain = greedy_information_gain(
+            self.kernel().matrix(points, points), self.noise().variance, horizon
+        ).gain
         return max(float(gain), 1e-12) ** 0.25 * math.sqrt(horizon / budget)
 
     def length(self, option: str) -> int:
@@ -244,14 +250,14 @@ class Settings:
         chosen = trigger or Never()
         return Composition(
             name=self.name,
-            model=Model(
-                self.kernel(), self.noise(forgetting), temporal or self.temporal(), self.scaling()
-            ),
+            model=Model(self.kernel(), self.noise(forgetting), temporal or self.temporal(), self.scaling()),
             acquisition=parts.pop("acquisition", None) or UCB(schedule or self.schedule()),
             trigger=chosen,
             limit=parts.pop("limit", None) or self.limit(),
             learning=parts.pop("learning", None) or self.learning(chosen),
-            rescale=self.get("kernel") is None and self.get("noise_variance") is None and self.get("scaling") is None,
+            rescale=self.get("kernel") is None
+            and self.get("noise_variance") is None
+            and self.get("scaling") is None,
             **parts,
         )
 
@@ -260,9 +266,13 @@ def _fits(kernel: Kernel, space: Domain) -> None:
     """A kernel must be able to compare the points of the space."""
     if isinstance(kernel, Empirical):
         if not isinstance(space, Arms):
-            raise InvalidArgument("kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52")
+            raise InvalidArgument(
+                "kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52"
+            )
         if kernel.size != space.size:
-            raise InvalidArgument(f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms")
+            raise InvalidArgument(
+                f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms"
+            )
     elif isinstance(kernel, Stationary) and len(kernel.lengthscale) not in (1, space.dim):
         raise InvalidArgument(
             f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; give one, or one each"

@@ -60,7 +60,9 @@ def test_jet_against_finite_differences(kernel):
         shift = np.zeros(3)
         shift[c] = 1e-5
         up, down = kernel.jet(A + shift, B), kernel.jet(A - shift, B)
-        np.testing.assert_allclose(jet.bundle[:, 1 + c], (up.bundle[:, 0] - down.bundle[:, 0]) / 2e-5, atol=1e-7)
+        np.testing.assert_allclose(
+            jet.bundle[:, 1 + c], (up.bundle[:, 0] - down.bundle[:, 0]) / 2e-5, atol=1e-7
+        )
         slope = np.einsum("mdn,mn->md", (up.bundle - down.bundle)[:, 1:] / 2e-5, weights)
         np.testing.assert_allclose(curvature[:, c], slope, rtol=1e-6, atol=2e-6)
 

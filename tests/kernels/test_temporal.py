@@ -72,7 +72,9 @@ def test_gradient_in_the_hyperparameters(kernel):
 
 def test_composition_makes_space_time_models():
     assert RBF(0.2) * Markov(0.1) == SpaceTime(RBF(0.2), Markov(0.1))
-    assert (RBF(0.2) * Markov(0.1)) * Markov(0.2) == SpaceTime(RBF(0.2), TemporalProduct(Markov(0.1), Markov(0.2)))
+    assert (RBF(0.2) * Markov(0.1)) * Markov(0.2) == SpaceTime(
+        RBF(0.2), TemporalProduct(Markov(0.1), Markov(0.2))
+    )
     shared = RBF(0.2) * Static(0.5) + RBF(0.2) * Markov(0.1)
     assert shared == SpaceTime(RBF(0.2), TemporalSum(Static(0.5), Markov(0.1)))
     assert (RBF(0.2) * Markov(0.1) + RBF(0.4) * Markov(0.1)).time == Markov(0.1)

@@ -53,7 +53,9 @@ def test_against_algorithm_2(size, dim, cap, salt, percent):
         lambda kept, observation: fires([each.step for each in kept], observation.step),
         2 * dim if cap is None else cap,
     )
-    kept = Backtracking(cap).keep(data, lambda kept, observation: fires(kept.steps.tolist(), observation.step))
+    kept = Backtracking(cap).keep(
+        data, lambda kept, observation: fires(kept.steps.tolist(), observation.step)
+    )
     assert kept.steps.tolist() == wanted[::-1]
     assert kept.y.tolist() == [10.0 * step for step in wanted[::-1]]
     assert kept.dim == dim

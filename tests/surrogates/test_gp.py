@@ -46,7 +46,9 @@ def random_stream(gp, seed, operations=300, largest=90):
     return rows
 
 
-@pytest.mark.parametrize("kernel", [RBF(0.2), RBF([0.2, 0.5], 2.0), Matern52(0.3)], ids=["rbf", "ard", "matern"])
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.2), RBF([0.2, 0.5], 2.0), Matern52(0.3)], ids=["rbf", "ard", "matern"]
+)
 @pytest.mark.parametrize("model", MODELS)
 def test_300_random_appends_and_drops(model, kernel):
     temporal, noise = MODELS[model]
@@ -71,7 +73,9 @@ def test_300_random_appends_and_drops(model, kernel):
 
 
 def test_scikit_learn_agrees_on_the_static_model():
-    gp = GP(RBF(0.2), Noise(0.02), 2, cache=PointCache(RBF(0.2), np.random.default_rng(0).uniform(size=(40, 2))))
+    gp = GP(
+        RBF(0.2), Noise(0.02), 2, cache=PointCache(RBF(0.2), np.random.default_rng(0).uniform(size=(40, 2)))
+    )
     rows = random_stream(gp, seed=3)
     oracle = GaussianProcessRegressor(sk.RBF(0.2), alpha=0.02, optimizer=None)
     oracle.fit(np.array([row[0] for row in rows]), np.array([row[1] for row in rows]))

@@ -94,7 +94,7 @@ def test_a_known_function_has_nothing_to_tell() -> None:
 def test_rounding_is_forgiven_at_every_scale(scale: float) -> None:
     """Forty points of a rank-two function, nearly free of noise: every variance ends at rounding error."""
     gram = scale * random_gram(4, 40, rank=2)
-    rounded = gram * (1 + 1e-12 * np.triu(np.ones((40, 40))))
+    rounded = gram * (1 + 1e-14 * np.triu(np.ones((40, 40))))
     noise = 1e-11 * scale
     greedy = greedy_information_gain(rounded, noise, 6)
     assert greedy.gain == pytest.approx(greedy_information_gain(gram / scale, 1e-11, 6).gain, rel=1e-3)

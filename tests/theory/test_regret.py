@@ -42,18 +42,23 @@ def test_unrelated_arms_meet_the_exploration_term() -> None:
 
 
 def test_terms_by_hand() -> None:
-    """Unit noise makes the precision factors 8 / ln 2, 3 + 1 and 1 + 1."""
-    result = theorem1_bound(100, 0.25, (5, 10), 3.0, 1.0, 0.1, 1, a0=1.0, b0=1.0, a1=1.0, b1=1.0, r=2.0)
+    """Noise variance 1/2: C1 = 8 / ln 3, the precision factors are 6 + 4 and 2 + 4, and √2 σ_n = 1."""
+    result = theorem1_bound(100, 0.25, (5, 10), 3.0, 0.5, 0.1, 1, a0=1.0, b0=1.0, a1=1.0, b1=1.0, r=2.0)
     beta = 2 * math.log(2e5 * math.pi**2 / 3) + 2 * math.log(2e4 * math.sqrt(math.log(2e5 * math.pi**2 / 3)))
-    y_bar = (1 + math.sqrt(2)) * math.sqrt(math.log(8e5 * math.pi**2 / 3))
+    y_bar = 2 * math.sqrt(math.log(8e5 * math.pi**2 / 3))
     assert result.beta == pytest.approx(beta, rel=1e-12)
     assert result.gamma == 3.0
     assert result.constant == 2.0
-    assert result.exploration == pytest.approx(math.sqrt(8 / math.log(2) * 100 * beta * 21 * 3), rel=1e-12)
-    assert result.variance_mismatch == pytest.approx(100 * 2 * math.sqrt(beta * 4 * 250), rel=1e-12)
-    assert result.mean_mismatch == pytest.approx(100 * 2 * 2 * 250 * y_bar, rel=1e-12)
+    assert result.exploration == pytest.approx(math.sqrt(8 / math.log(3) * 100 * beta * 21 * 3), rel=1e-12)
+    assert result.variance_mismatch == pytest.approx(100 * 2 * math.sqrt(beta * 10 * 250), rel=1e-12)
+    assert result.mean_mismatch == pytest.approx(100 * 2 * 6 * 250 * y_bar, rel=1e-12)
     parts = result.exploration + 2.0 + result.variance_mismatch + result.mean_mismatch
     assert result.total == pytest.approx(parts, rel=1e-15)
+
+
+def test_the_domain_is_the_unit_cube_unless_said_otherwise() -> None:
+    assert call_bound() == call_bound(r=1.0) != call_bound(r=2.0)
+    assert call_bound(information_gain=0.0).exploration == 0.0
 
 
 def test_mismatch_terms_cover_the_static_model_of_a_moving_objective() -> None:

@@ -35,11 +35,12 @@ def test_against_the_transcription(ys, patience, tolerance):
 def test_small_gains_raise_the_best_but_do_not_count():
     trigger = NoImprovement(2, tolerance=0.1)
     verdicts = replay(trigger, [(UNUSED, y) for y in (1.0, 1.05, 1.14)])
-    assert [verdict.statistic for verdict in verdicts] == [
-        0.0,
-        1.0,
-        2.0,
-    ]  # 1.14 is above 1.1, not above 1.155
+    assert [verdict.statistic for verdict in verdicts] == [0.0, 1.0, 2.0]  # 1.14 < 1.05 + 0.105
+
+
+def test_the_tolerance_asks_for_more_also_below_zero():
+    verdicts = replay(NoImprovement(2, tolerance=0.5), [(UNUSED, y) for y in (-2.0, -2.0, -1.5, -0.5)])
+    assert [verdict.statistic for verdict in verdicts] == [0.0, 1.0, 2.0, 0.0]
 
 
 def test_the_memory_is_best_and_failures():

@@ -14,8 +14,13 @@ import numpy as np
 
 from windvane.acquisition.base import Derivatives
 from windvane.checks import Array
+from windvane.spaces.base import BoolArray
 
 SMALLEST_VARIANCE = 1e-18
+NARROW = 2  # steps that every point is given
+FIELD = (6, 4, 3, 2)  # how many of the most hopeful go on at each step after that
+SHORTEST = 1e-3  # a climb whose trust radius has shrunk to this has arrived
+SAME = 0.01  # points this close are on the way to the same summit
 
 
 class Summits(NamedTuple):
@@ -40,25 +45,48 @@ def ucb_derivatives(surface: Derivatives, multiplier: float, sigma: Array) -> tu
     return gradient, surface.hessian(c) - bend[:, :, None] * ds[:, None, :]
 
 
-def newton_steps(x: Array, gradient: Array, hessian: Array, free: Array, radius: Array) -> tuple[Array, Array]:
-    """Steps p within the radius, and the gain the quadratic model promises."""
-    held = ((x <= 0.0) & (gradient <= 0.0)) | ((x >= 1.0) & (gradient >= 0.0)) | ~free
-    if held.any():
-        gradient = np.where(held, 0.0, gradient)
-        hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
-        m, d = x.shape
-        hessian.reshape(m, d * d)[:, :: d + 1] -= held
+def newton_steps(
+    x: Array, gradient: Array, hessian: Array, free: Array, radius: Array
+) -> tuple[Array, Array, BoolArray]:
+    """Steps p within the radius and the cube, the gain they promise, and whether the radius cut them.
+
+    Coordinates that push against a wall, or would cross one, are taken there and held; the others
+    then move as if those were constants.
+    """
+    held = ~free | ((x <= 0.0) & (gradient <= 0.0)) | ((x >= 1.0) & (gradient >= 0.0))
+    step, cut = _bounded(*_without(held, gradient, hessian), radius)
+    target = x + step
+    crossing = (target < 0.0) | (target > 1.0)
+    rows = np.flatnonzero(crossing.any(axis=1))
+    if len(rows):
+        over, start, curve = crossing[rows], x[rows], hessian[rows]
+        to_wall = np.where(over, np.clip(target[rows], 0.0, 1.0) - start, 0.0)
+        bent = gradient[rows] + (curve @ to_wall[:, :, None])[:, :, 0]
+        inner, _ = _bounded(*_without(held[rows] | over, bent, curve), radius[rows])
+        step[rows] = np.clip(start + to_wall + inner, 0.0, 1.0) - start
+    return step, np.vecdot(step, gradient), cut
+
+
+def _without(held: Array, gradient: Array, hessian: Array) -> tuple[Array, Array]:
+    """The quadratic model with some coordinates held where they are."""
+    if not held.any():
+        return gradient, hessian
+    m, d = gradient.shape
+    hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
+    hessian.reshape(m, d * d)[:, :: d + 1] -= held
+    return np.where(held, 0.0, gradient), hessian
+
+
+def _bounded(gradient: Array, hessian: Array, radius: Array) -> tuple[Array, BoolArray]:
+    """The Newton step cut to the radius, and where that shortened it."""
     step = uphill(hessian, gradient)
     length = np.sqrt(np.vecdot(step, step))
     step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
-    step = np.clip(x + step, 0.0, 1.0) - x
-    return step, np.vecdot(step, gradient)
+    return step, length > radius
 
 
 def uphill(hessian: Array, gradient: Array) -> Array:
     """|H|^-1 g, where |H| has the absolute values of H's eigenvalues, kept away from 0."""
-    if gradient.shape[1] == 2:
-        return _uphill_in_the_plane(hessian, gradient)
     values, vectors = np.linalg.eigh(hessian)
     size = np.abs(values)
     floor = 1e-8 + 1e-6 * size.max(axis=1, keepdims=True)
@@ -66,21 +94,17 @@ def uphill(hessian: Array, gradient: Array) -> Array:
     return np.asarray((vectors @ along[:, :, None])[:, :, 0])
 
 
-def _uphill_in_the_plane(hessian: Array, gradient: Array) -> Array:
-    """The same for d = 2 in closed form: |H| = (H^2 + |det H| I) / sqrt(tr H^2 + 2 |det H|) by Cayley-Hamilton."""
-    a, b, c = hessian[:, 0, 0], hessian[:, 0, 1], hessian[:, 1, 1]
-    g, h = gradient[:, 0], gradient[:, 1]
-    bb = b * b
-    size = np.abs(a * c - bb)
-    p, q = a * a + bb + size, c * c + bb + size
-    trace = np.sqrt(p + q) + 1e-300
-    floor = 1e-8 + 1e-6 * trace
-    p, q, r = p / trace + floor, q / trace + floor, b * (a + c) / trace
-    scale = 1.0 / (p * q - r * r)
-    step = np.empty_like(gradient)
-    step[:, 0] = (q * g - r * h) * scale
-    step[:, 1] = (p * h - r * g) * scale
-    return step
+def leading(x: Array, hope: Array, count: int) -> BoolArray:
+    """The `count` most hopeful climbs, and of those close together the most hopeful."""
+    order = np.argsort(-hope, kind="stable")
+    ranked = x[order]
+    norms = np.vecdot(ranked, ranked)
+    close = norms[:, None] + norms - 2.0 * (ranked @ ranked.T) < SAME * SAME
+    fresh = ~np.tril(close, -1).any(axis=1)
+    fresh &= np.cumsum(fresh) <= count
+    kept = np.empty(len(x), dtype=bool)
+    kept[order] = fresh
+    return kept
 
 
 def ascend(
@@ -100,9 +124,11 @@ def ascend(
     gradient, hessian = ucb_derivatives(surface, multiplier, sigma)
     trust = np.full(len(x), radius)
     live = np.arange(len(x))
-    for _ in range(iterations):
-        step, promise = newton_steps(x[live], gradient, hessian, free, trust[live])
-        going = promise > tolerance
+    for iteration in range(iterations):
+        step, promise, cut = newton_steps(x[live], gradient, hessian, free, trust[live])
+        going = (promise > tolerance) | (cut & (trust[live] > SHORTEST))
+        if len(live) > 1 and iteration >= NARROW:
+            going &= leading(x[live], value[live] + promise, FIELD[min(iteration - NARROW, len(FIELD) - 1)])
         if not going.all():
             live, step, gradient, hessian = live[going], step[going], gradient[going], hessian[going]
             if not len(live):

@@ -29,6 +29,30 @@ class Derivatives(Protocol):
         ...
 
 
+class Local(Protocol):
+    """The posterior at one point in plain numbers; see `surrogates.surface`."""
+
+    @property
+    def means(self) -> list[float]:
+        """mu and its d derivatives."""
+        ...
+
+    @property
+    def gram(self) -> list[list[float]]:
+        """G = V V' for V = W [k, dk/dx_1, ...]': (1 + d) x (1 + d)."""
+        ...
+
+    @property
+    def prior(self) -> float:
+        """k(x, x)."""
+        ...
+
+    @property
+    def curvature(self) -> Callable[[float], list[list[float]]]:
+        """c -> sum_j (alpha_j - 2 c w_j) Hess k_j, d x d."""
+        ...
+
+
 class Posterior(Protocol):
     """The model's belief about f at the present; everything an acquisition may ask of it."""
 
@@ -68,6 +92,10 @@ class Posterior(Protocol):
         """Mean and variance at m points with derivatives."""
         ...
 
+    def local(self, x: Array) -> Local:
+        """The same at one point, in plain numbers."""
+        ...
+
 
 class Moment(NamedTuple):
     """Where the loop stands: the global step t, the steps since the reset t_r, the dimension d."""
@@ -90,9 +118,11 @@ class Acquisition(Protocol):
     """Chooses the next point; pure: the generator is made fresh for each step."""
 
     def propose(
-        self, posterior: Posterior, domain: Domain, moment: Moment, generator: Callable[[], np.random.Generator]
+        self,
+        posterior: Posterior,
+        domain: Domain,
+        moment: Moment,
+        generator: Callable[[], np.random.Generator],
     ) -> Choice:
         """The next point, encoded."""
         ...
-
-

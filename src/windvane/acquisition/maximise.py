@@ -14,15 +14,19 @@ import numpy as np
 
 from windvane.acquisition.ascent import Summits, ascend
 from windvane.acquisition.base import Choice, Posterior
-from windvane.acquisition.starts import best_of, grid_maxima, scattered_starts
+from windvane.acquisition.climb import climb
+from windvane.acquisition.starts import best_of, grid_maxima, refine, scattered_starts
 from windvane.checks import Array
 from windvane.spaces.base import Domain
 
-TIE = 1e-9  # relative to the spread of the scores
+TIE = 1e-9  # relative to the scale of the scores
+TOLERANCE = 1e-5  # the gain, relative to the same scale, below which a climb ends
 PLATEAU = 64  # candidates within a tie: too many to be separate summits
 GRID_STARTS = 4
-WORTH = 0.05  # a peak of the grid this far below the best, relative to the scale, cannot win by polishing
+WORTH = 0.01  # a peak this far below the best, relative to the scale, will not win by polishing
 DISCRETE_STARTS = 10
+BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
+FINALISTS = 2
 CONFIGURATIONS = 64
 
 
@@ -49,7 +53,7 @@ def maximise(
     if len(tied) >= PLATEAU:
         pick = tied[int(generator().integers(len(tied)))]
         return Choice(candidates[pick], float(scores[pick]))
-    starts = _starts(posterior, domain, scores, multiplier, top, scale)
+    starts = _starts(posterior, domain, scores, multiplier, scale)
     summits = _climb(posterior, domain, starts, multiplier, scale)
     if domain.size is not None or not domain.free.all():
         summits = _step_discrete(posterior, domain, summits, multiplier, scale)
@@ -63,16 +67,15 @@ def _tied(points: Array, values: Array, least: float, generator: Callable[[], np
     return Choice(points[row], float(values[row]))
 
 
-def _starts(
-    posterior: Posterior, domain: Domain, scores: Array, multiplier: float, top: float, scale: float
-) -> Array:
+def _starts(posterior: Posterior, domain: Domain, scores: Array, multiplier: float, scale: float) -> Array:
     candidates = posterior.candidates
     if not domain.free.all():
         return _configuration_starts(domain, candidates, scores)
     if posterior.grid is None:
         return scattered_starts(posterior, scores, multiplier)
     peaks = best_of(scores, grid_maxima(scores, posterior.grid), GRID_STARTS)
-    return candidates[peaks[scores[peaks] >= top - WORTH * scale]]
+    points, heights = refine(scores, posterior.grid, peaks)
+    return points[heights >= heights.max() - WORTH * scale]
 
 
 def _configuration_starts(domain: Domain, candidates: Array, scores: Array) -> Array:
@@ -89,16 +92,28 @@ def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: floa
     if not domain.free.any():
         mean, variance = posterior.at(starts)
         return Summits(starts, mean + multiplier * np.sqrt(variance))
-    dim = starts.shape[1]
-    spacing = len(posterior.candidates) ** (-1.0 / dim)
-    return ascend(
-        posterior.surface,
+    tolerance = TOLERANCE * scale
+    radius = 0.05
+    if posterior.grid is None:
+        field = ascend(
+            posterior.surface,
+            starts,
+            multiplier,
+            free=domain.free,
+            radius=0.3,
+            iterations=BATCHED_STEPS,
+            tolerance=tolerance,
+        )
+        leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
+        starts, radius = field.points[leaders], 0.3
+    return climb(
+        posterior.local,
         starts,
         multiplier,
-        free=domain.free,
-        radius=max(2.0 * spacing, 0.05),
-        iterations=8 if posterior.grid is not None else 30,
-        tolerance=1e-6 * scale,
+        free=np.flatnonzero(domain.free).tolist(),
+        radius=radius,
+        iterations=12,
+        tolerance=tolerance,
     )
 
 

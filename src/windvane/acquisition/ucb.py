@@ -22,7 +22,11 @@ class UCB:
     schedule: Schedule = field(default_factory=LogBeta)
 
     def propose(
-        self, posterior: Posterior, domain: Domain, moment: Moment, generator: Callable[[], np.random.Generator]
+        self,
+        posterior: Posterior,
+        domain: Domain,
+        moment: Moment,
+        generator: Callable[[], np.random.Generator],
     ) -> Choice:
         """The maximiser of the bound."""
         return maximise(posterior, domain, self.schedule.multiplier(moment), generator)
@@ -34,7 +38,11 @@ class Uniform:
     """A random point, whatever the model says."""
 
     def propose(
-        self, posterior: Posterior, domain: Domain, moment: Moment, generator: Callable[[], np.random.Generator]
+        self,
+        posterior: Posterior,
+        domain: Domain,
+        moment: Moment,
+        generator: Callable[[], np.random.Generator],
     ) -> Choice:
         """A sample of the domain."""
         del posterior, moment

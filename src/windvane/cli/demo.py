@@ -23,8 +23,12 @@ def register(verbs: Any) -> None:
         ),
     )
     verb.add_argument("--seeds", type=int, default=10, help="runs of each algorithm (default 10)")
-    verb.add_argument("--steps", type=int, default=400, help="steps of each run (default 400, as in the paper)")
-    verb.add_argument("--rate", type=float, default=0.03, help="the objective's rate of change eps (default 0.03)")
+    verb.add_argument(
+        "--steps", type=int, default=400, help="steps of each run (default 400, as in the paper)"
+    )
+    verb.add_argument(
+        "--rate", type=float, default=0.03, help="the objective's rate of change eps (default 0.03)"
+    )
     verb.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes at work (default: one a core)"
     )
@@ -95,4 +99,6 @@ def _resets(console: Any, runs: list[demo.Run]) -> None:
     if not resets:
         console.print("  none: no observation contradicted the model")
     for event in resets:
-        console.print(f"  t = {event.step:>3}  {event.reason}; kept {event.kept}", soft_wrap=True, highlight=False)
+        console.print(
+            f"  t = {event.step:>3}  {event.reason}; kept {event.kept}", soft_wrap=True, highlight=False
+        )

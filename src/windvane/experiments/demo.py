@@ -69,7 +69,12 @@ def run_one(plan: Plan, name: str, seed: int) -> Run:
     if name == "r-gp-ucb":
         options["horizon"] = plan.steps
     optimizer = make(
-        name, drifting.space, kernel=drifting.kernel, noise_variance=drifting.noise_variance, seed=seed, **options
+        name,
+        drifting.space,
+        kernel=drifting.kernel,
+        noise_variance=drifting.noise_variance,
+        seed=seed,
+        **options,
     )
     start = time.perf_counter()
     trace = simulate(optimizer, drifting, seed=seed)
@@ -79,7 +84,10 @@ def run_one(plan: Plan, name: str, seed: int) -> Run:
 def execute(plan: Plan, jobs: int) -> Iterator[Run]:
     """Every run, as it finishes."""
     work = [(plan, name, seed) for seed in range(plan.seeds) for name in RIVALS]
-    with one_thread_workers(), ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with (
+        one_thread_workers(),
+        ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool,
+    ):
         for future in as_completed([pool.submit(run_one, *item) for item in work]):
             yield future.result()
 
@@ -139,7 +147,13 @@ def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
 def _trigger_panel(axes: Any, run: Run) -> None:
     steps = [event.step for event in run.events]
     axes.plot(steps, [event.threshold for event in run.events], color="#333333", lw=1.4, label="threshold")
-    axes.plot(steps, [event.statistic for event in run.events], color=COLOURS["et-gp-ucb"], lw=1.0, label="|y - mean|")
+    axes.plot(
+        steps,
+        [event.statistic for event in run.events],
+        color=COLOURS["et-gp-ucb"],
+        lw=1.0,
+        label="|y - mean|",
+    )
     resets = [event for event in run.events if event.reset]
     for event in resets:
         axes.axvline(event.step, color="#888888", lw=0.8, ls=":", zorder=0)

@@ -65,7 +65,9 @@ class Empirical(Kernel):
 
     def jet(self, A: Array, B: Array) -> Jet:
         """Arms have no derivatives."""
-        raise InvalidType("kernel: Empirical compares arms; a continuous space needs RBF, Matern32 or Matern52")
+        raise InvalidType(
+            "kernel: Empirical compares arms; a continuous space needs RBF, Matern32 or Matern52"
+        )
 
     @property
     def theta(self) -> Array:

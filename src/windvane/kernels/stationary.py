@@ -1,7 +1,7 @@
 """RBF and Matern kernels with one lengthscale, or one for each coordinate (ARD).
 
-With the scaled squared distance q = sum_c (a_c - b_c)^2 / l_c^2, each kernel is v g(q); all
-derivatives follow from g, g' = dg/dq and g'' = d^2g/dq^2.
+With the scaled squared distance q = sum_c (a_c - b_c)^2 / l_c^2, each kernel is v g(q). With
+u_c = (a_c - b_c) / l_c^2, its gradient in a is 2 v g' u and its Hessian 4 v g'' u u' + 2 v g' diag(1/l^2).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -28,15 +27,19 @@ class Stationary(Kernel):
 
     lengthscale: tuple[float, ...] = field(default=(0.2,))
     variance: float = 1.0
+    _last_scales: Array = field(init=False, repr=False, compare=False)
 
     def __init__(self, lengthscale: float | Sequence[float] = 0.2, variance: float = 1.0) -> None:
         name = type(self).__name__
         scales = lengthscale if isinstance(lengthscale, list | tuple | np.ndarray) else (lengthscale,)
         if len(scales) == 0:
-            raise InvalidArgument(f"{name}(lengthscale): must be a positive number, or one for each coordinate")
+            raise InvalidArgument(
+                f"{name}(lengthscale): must be a positive number, or one for each coordinate"
+            )
         checked = tuple(real(f"{name}(lengthscale)", scale, above=0.0) for scale in scales)
         object.__setattr__(self, "lengthscale", checked)
         object.__setattr__(self, "variance", real(f"{name}(variance)", variance, above=0.0))
+        object.__setattr__(self, "_last_scales", np.asarray(checked) ** -2.0)
 
     @abstractmethod
     def profile(self, q: Array) -> Array:
@@ -44,22 +47,19 @@ class Stationary(Kernel):
 
     @abstractmethod
     def derivatives(self, q: Array) -> tuple[Array, Array, Array]:
-        """v g, v g' and v g''."""
-
-    @cached_property
-    def _inverse_squares(self) -> Array:
-        return np.asarray(self.lengthscale) ** -2.0
+        """v g, 2 v g' and 4 v g''; may work in place on q."""
 
     def _scales(self, dim: int) -> Array:
         """1 / l_c^2 for each of `dim` coordinates."""
-        scales = self._inverse_squares
-        if len(scales) == dim:
-            return scales
-        if len(scales) > 1:
-            raise InvalidArgument(
-                f"kernel: {type(self).__name__} has {len(scales)} lengthscales, the space has {dim} coordinates"
-            )
-        return np.full(dim, scales[0])
+        scales = self._last_scales
+        if len(scales) != dim:
+            if len(self.lengthscale) > 1:
+                raise InvalidArgument(
+                    f"kernel: {type(self).__name__} has {len(scales)} lengthscales, the space has {dim} coordinates"
+                )
+            scales = np.full(dim, self.lengthscale[0] ** -2.0)
+            object.__setattr__(self, "_last_scales", scales)
+        return scales
 
     def _squared(self, A: Array, B: Array) -> Array:
         scales = self._scales(A.shape[1])
@@ -67,8 +67,16 @@ class Stationary(Kernel):
             gap = B - A
             gap *= gap
             return (gap @ scales)[None]
+        if A is not B:  # one product; equal points come out equal to rounding
+            root = np.sqrt(scales)
+            a, b = A * root, B * root
+            q = a @ b.T
+            q *= -2.0
+            q += np.vecdot(a, a)[:, None]
+            q += np.vecdot(b, b)
+            return np.maximum(q, 0.0, out=q)
         q = np.zeros((A.shape[0], B.shape[0]))
-        for c, scale in enumerate(scales):  # one pass a coordinate: exact zeros for equal points
+        for c, scale in enumerate(scales):  # one pass a coordinate; equal points come out equal
             gap = A[:, c, None] - B[None, :, c]
             gap *= gap
             gap *= scale
@@ -84,7 +92,7 @@ class Stationary(Kernel):
         return np.full(A.shape[0], self.variance)
 
     def jet(self, A: Array, B: Array) -> Jet:
-        """dk/da_c = 2 v g' u_c and Hess k = 4 v g'' u u' + 2 v g' diag(1/l^2), with u_c = (a_c - b_c) / l_c^2."""
+        """Values, 2 v g' u, and weighted sums of the Hessian."""
         m, d = A.shape
         scales = self._scales(d)
         gap = A[:, :, None] - B.T
@@ -93,11 +101,11 @@ class Stationary(Kernel):
         value, first, second = self.derivatives(gap.sum(axis=1))
         bundle = np.empty((m, 1 + d, B.shape[0]))
         bundle[:, 0] = value
-        np.multiply(u, (2.0 * first)[:, None, :], out=bundle[:, 1:])
+        np.multiply(u, first[:, None, :], out=bundle[:, 1:])
 
         def curvature(w: Array) -> Array:
-            result = (u * (4.0 * second * w)[:, None, :]) @ u.transpose(0, 2, 1)
-            result.reshape(m, d * d)[:, :: d + 1] += 2.0 * np.vecdot(first, w)[:, None] * scales
+            result = (u * (second * w)[:, None, :]) @ u.transpose(0, 2, 1)
+            result.reshape(m, d * d)[:, :: d + 1] += np.vecdot(first, w)[:, None] * scales
             return result
 
         return Jet(bundle, curvature)
@@ -118,11 +126,11 @@ class Stationary(Kernel):
         return type(self)([float(v) for v in values[:-1]], float(values[-1]))
 
     def theta_gradient(self, A: Array) -> Array:
-        """d k / d ln l_c = -2 v g' (a_c - b_c)^2 / l_c^2; d k / d ln v = k."""
+        """d k / d ln l_c = -2 v g' (a_c - b_c)^2 / l_c^2 and d k / d ln v = k."""
         scales = self._scales(A.shape[1])
         gaps = (A[:, None, :] - A[None, :, :]) ** 2 * scales
         value, first, _ = self.derivatives(gaps.sum(-1))
-        by_coordinate = -2.0 * first[None] * gaps.transpose(2, 0, 1)
+        by_coordinate = -first[None] * gaps.transpose(2, 0, 1)
         if len(self.lengthscale) == 1:
             by_coordinate = by_coordinate.sum(0, keepdims=True)
         return np.concatenate((by_coordinate, value[None]))
@@ -148,9 +156,9 @@ class RBF(Stationary):
         return q
 
     def derivatives(self, q: Array) -> tuple[Array, Array, Array]:
-        """g' = -g/2, g'' = g/4."""
-        value = self.profile(q.copy())
-        return value, -0.5 * value, 0.25 * value
+        """2 g' = -g, 4 g'' = g."""
+        value = self.profile(q)
+        return value, -value, value
 
     def split(self, first: int) -> tuple[Kernel, Kernel] | None:
         """exp(-(q_1 + q_2)/2) is a product; the variance goes to the first factor."""
@@ -175,11 +183,11 @@ class Matern32(Stationary):
         return np.asarray(self.variance * (1.0 + s) * np.exp(-s))
 
     def derivatives(self, q: Array) -> tuple[Array, Array, Array]:
-        """g' = -(3/2) exp(-s); g'' = (9/4) exp(-s) / s, which only ever multiplies u u' (zero at s = 0)."""
+        """2 g' = -3 exp(-s); 4 g'' = 9 exp(-s) / s, which only ever multiplies u u' (zero at s = 0)."""
         s = SQRT3 * np.sqrt(q)
         decay = self.variance * np.exp(-s)
-        second = 2.25 * decay / np.where(s > 0.0, s, np.inf)
-        return (1.0 + s) * decay, -1.5 * decay, second
+        second = 9.0 * decay / np.where(s > 0.0, s, np.inf)
+        return (1.0 + s) * decay, -3.0 * decay, second
 
 
 @component
@@ -197,7 +205,7 @@ class Matern52(Stationary):
         return np.asarray(self.variance * (1.0 + s + s * s / 3.0) * np.exp(-s))
 
     def derivatives(self, q: Array) -> tuple[Array, Array, Array]:
-        """g' = -(5/6)(1 + s) exp(-s), g'' = (25/12) exp(-s)."""
+        """2 g' = -(5/3)(1 + s) exp(-s), 4 g'' = (25/3) exp(-s)."""
         s = SQRT5 * np.sqrt(q)
         decay = self.variance * np.exp(-s)
-        return (1.0 + s + s * s / 3.0) * decay, (-5.0 / 6.0) * (1.0 + s) * decay, (25.0 / 12.0) * decay
+        return (1.0 + s + s * s / 3.0) * decay, (-5.0 / 3.0) * (1.0 + s) * decay, (25.0 / 3.0) * decay

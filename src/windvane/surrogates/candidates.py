@@ -6,16 +6,19 @@ product kernel makes it cheap; otherwise a Sobol sequence.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from windvane.checks import Array
-from windvane.kernels import Kernel
+from windvane.kernels import Kernel, Stationary
 from windvane.spaces.base import Domain
 from windvane.surrogates.cache import CandidateCache, GridCache, PointCache
 
 EVERYTHING = 4096  # finite domains up to this size are searched exactly
 SCATTERED = 1024
-LINE, SQUARE, CUBE = 512, 48, 16  # points along each axis of a grid in 1, 2, 3 dimensions
+LINE, SQUARE, CUBE = (256, 1024), (32, 96), (16, 16)  # fewest and most along an axis in 1, 2, 3 dimensions
+PER_LENGTHSCALE = 9.5  # grid points to a lengthscale: between them the bound hides no summit worth having
 
 
 def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
@@ -28,19 +31,20 @@ def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
 
 
 def _grid(dim: int, kernel: Kernel) -> CandidateCache:
+    axis = _axis(kernel, *(LINE, SQUARE, CUBE)[dim - 1])
+    side = len(axis)
     if dim == 1:
-        cache: CandidateCache = PointCache(kernel, _axis(LINE))
-        cache.shape = (LINE,)
+        cache: CandidateCache = PointCache(kernel, axis)
     elif dim == 2:
-        cache = GridCache.build(kernel, _axis(SQUARE), _axis(SQUARE))
-        cache.shape = (SQUARE, SQUARE)
+        cache = GridCache.build(kernel, axis, axis)
     else:
-        axis = _axis(CUBE)
-        plane = np.concatenate((np.repeat(axis, CUBE, axis=0), np.tile(axis, (CUBE, 1))), axis=1)
+        plane = np.concatenate((np.repeat(axis, side, axis=0), np.tile(axis, (side, 1))), axis=1)
         cache = GridCache.build(kernel, axis, plane)
-        cache.shape = (CUBE, CUBE, CUBE)
+    cache.shape = (side,) * dim
     return cache
 
 
-def _axis(count: int) -> Array:
-    return np.linspace(0.0, 1.0, count)[:, None]
+def _axis(kernel: Kernel, fewest: int, most: int) -> Array:
+    shortest = min(kernel.lengthscale) if isinstance(kernel, Stationary) else 0.0
+    wanted = math.ceil(PER_LENGTHSCALE / shortest) if shortest > PER_LENGTHSCALE / most else most
+    return np.linspace(0.0, 1.0, min(max(wanted, fewest), most))[:, None]

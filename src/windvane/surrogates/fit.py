@@ -175,5 +175,7 @@ def map_estimate(
         if found.fun < best_value - 1e-10:
             best_value, best_theta = float(found.fun), np.asarray(found.x)
     if best_value >= 1e25:
-        raise NumericalFailure("fit: the covariance is not positive definite anywhere; raise the noise bounds")
+        raise NumericalFailure(
+            "fit: the covariance is not positive definite anywhere; raise the noise bounds"
+        )
     return Estimate(*objective.parts(np.clip(best_theta, low, high)), -best_value)

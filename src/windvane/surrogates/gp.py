@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from windvane.checks import Array
-from windvane.kernels import Kernel, Static, Temporal
+from windvane.kernels import Empirical, Kernel, Static, Temporal
 from windvane.surrogates.cache import CandidateCache
 from windvane.surrogates.factor import Factor
 from windvane.surrogates.noise import Noise
-from windvane.surrogates.surface import Surface
+from windvane.surrogates.surface import Local, Surface
 
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -56,6 +56,10 @@ class Posterior:
         """Mean and variance at m points with derivatives."""
         return self._gp.surface(points, self._now)
 
+    def local(self, x: Array) -> Local:
+        """The same at one point, in plain numbers."""
+        return self._gp.local(x, self._now)
+
 
 class GP:
     """The data in use, their factor, and the posterior at any time that is not before the last datum.
@@ -78,6 +82,9 @@ class GP:
     ) -> None:
         self.kernel, self.noise, self.temporal = kernel, noise, temporal or Static()
         self._timeless = self.temporal == Static()
+        self._signal = (
+            None if isinstance(kernel, Empirical) else float(kernel.diagonal(np.zeros((1, dim)))[0])
+        )
         self._factor = Factor()
         self._X, self._y, self._times = np.empty((32, dim)), np.empty(32), np.empty(32)
         self._z, self._alpha = np.empty(0), np.empty(0)
@@ -131,7 +138,7 @@ class GP:
         if not self._timeless:
             k *= self.temporal.cross(self.times, now)
         v = self._factor.project(k)
-        prior = float(self.kernel.diagonal(x[None, :])[0]) * self.temporal.variance(now)
+        prior = float(self._prior(x[None, :], now)[0])
         return Projection(v, float(v @ self._z), max(prior - float(v @ v), 0.0))
 
     def at(self, points: Array, now: float) -> tuple[Array, Array]:
@@ -141,7 +148,7 @@ class GP:
         if not self._timeless:
             k *= self.temporal.cross(self.times, now)
         v = k @ self._factor.W.T
-        prior = self.kernel.diagonal(points) * self.temporal.variance(now)
+        prior = self._prior(points, now)
         return v @ self._z, np.maximum(prior - np.vecdot(v, v), 0.0)
 
     def on_candidates(self, now: float) -> tuple[Array, Array]:
@@ -164,8 +171,15 @@ class GP:
         self._age(now)
         jet = self.kernel.jet(points, self.X)
         tau = None if self._timeless else self.temporal.cross(self.times, now)
-        prior = self.kernel.diagonal(points) * self.temporal.variance(now)
+        prior = self._prior(points, now)
         return Surface.of(jet, tau, self._factor.W, self._alpha, prior)
+
+    def local(self, x: Array, now: float) -> Local:
+        """The surface at one point in plain numbers."""
+        self._age(now)
+        jet = self.kernel.jet(x[None, :], self.X)
+        tau = None if self._timeless else self.temporal.cross(self.times, now)
+        return Local.of(jet, tau, self._factor.W, self._alpha, float(self._prior(x[None, :], now)[0]))
 
     def on_data(self, now: float) -> tuple[Array, Array]:
         """Mean and variance at the data's own points in O(n), to rank them.
@@ -209,8 +223,12 @@ class GP:
         root = math.sqrt(pivot)
         innovation = (y - found.mean) / root
         step = innovation / root
-        self._z = np.concatenate((self._z, (innovation,)))
-        self._alpha = np.concatenate((self._alpha - w * step, (step,)))
+        z, alpha = np.empty(n + 1), np.empty(n + 1)
+        z[:n], z[n] = self._z, innovation
+        w_step = w * step
+        np.subtract(self._alpha, w_step, out=alpha[:n])
+        alpha[n] = step
+        self._z, self._alpha = z, alpha
         if self._cache is not None:
             self._cache_append(x, time, w, pivot, step)
 
@@ -258,6 +276,13 @@ class GP:
     def refresh(self) -> None:
         """Factor the data in use from scratch: rounding errors collected so far are gone."""
         self.replace(self.X.copy(), self.y.copy(), self.times.copy())
+
+    def _prior(self, points: Array, now: float) -> Array:
+        """k(x, x) k_T(now, now); one number, repeated, for every kernel but the empirical one."""
+        variance = self.temporal.variance(now)
+        if self._signal is None:
+            return self.kernel.diagonal(points) * variance
+        return np.array((self._signal * variance,))
 
     # -- inside ------------------------------------------------------------------------------------
 

@@ -73,7 +73,9 @@ def fit(
     if len(values) < 3:
         raise InvalidArgument(f"y: at least 3 observations are needed, got {len(values)}")
     if not space.free.any() and space.size is not None and kernel is None and space.dim == 1:
-        raise InvalidArgument("space: arms have no lengthscale to learn; use wv.Empirical on their covariance")
+        raise InvalidArgument(
+            "space: arms have no lengthscale to learn; use wv.Empirical on their covariance"
+        )
     first = kernel if kernel is not None else RBF([0.3] * space.dim)
     if not isinstance(first, Stationary):
         raise InvalidType(f"kernel={kernel!r}: must be wv.RBF, wv.Matern32 or wv.Matern52")

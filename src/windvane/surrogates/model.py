@@ -110,15 +110,15 @@ class Surrogate:
 
     # -- following the data ----------------------------------------------------------------------------
 
+    def extend(self, data: Dataset, projection: Projection | None = None) -> None:
+        """Take over the old dataset plus one new observation, the last row."""
+        self._append(data[-1], projection)
+        self.data = data
+        self._settle()
+
     def follow(self, data: Dataset, projection: Projection | None = None) -> None:
-        """Take over a dataset: the old one plus a new observation, or less some old ones, or another."""
+        """Take over any dataset: the old one less some observations, plus a new one, or quite another."""
         old, new = self.data.steps, data.steps
-        grown = len(new) == len(old) + 1 and (not len(old) or (new[0] == old[0] and new[-2] == old[-1]))
-        if grown and np.array_equal(new[:-1], old):
-            self._append(data[-1], projection)
-            self.data = data
-            self._settle()
-            return
         added = data.take(np.flatnonzero(~np.isin(new, old)))
         gone = old[~np.isin(old, new)]
         if len(gone) > max(2, len(new) // 8) or len(added) > 1 or (len(added) and added.steps[0] != new[-1]):

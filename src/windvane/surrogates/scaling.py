@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from windvane.checks import Array, real
 from windvane.codec import component
 

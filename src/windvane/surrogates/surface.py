@@ -43,3 +43,28 @@ class Surface(NamedTuple):
         return Surface(
             means[:, 0], np.maximum(prior - G[:, 0, 0], 0.0), means[:, 1:], -2.0 * G[:, 0, 1:], hessian
         )
+
+
+class Local(NamedTuple):
+    """The same at a single point, in plain numbers: for a climb in low dimension."""
+
+    means: list[float]  # mu and its derivatives
+    gram: list[list[float]]  # G
+    prior: float
+    curvature: Callable[[float], list[list[float]]]  # c -> sum_j (alpha_j - 2 c w_j) Hess k_j
+
+    @staticmethod
+    def of(jet: Jet, tau: Array | None, W: Array, alpha: Array, prior: float) -> Local:
+        """Assemble from the jet of one point."""
+        bundle = jet.bundle[0] if tau is None else jet.bundle[0] * tau
+        V = bundle @ W.T
+
+        def curvature(c: float) -> list[list[float]]:
+            weights = V[0] @ W
+            weights *= -2.0 * c
+            weights += alpha
+            if tau is not None:
+                weights *= tau
+            return jet.curvature(weights[None])[0].tolist()  # type: ignore[no-any-return]
+
+        return Local((bundle @ alpha).tolist(), (V @ V.T).tolist(), prior, curvature)

@@ -17,7 +17,7 @@ from windvane.triggers.base import Memory, exceeds, since
 class BoundedNoise:
     """Fires if |y - mean| > sqrt(2 ln(pi_t / delta)) std + noise_bound, for noise with |w| <= noise_bound.
 
-    The paper suggests bounded noise in place of Gaussian noise (Section 6.3). The noise then needs no share of
+    Section 6.3 suggests bounded noise in place of Gaussian noise. The noise then needs no share of
     `delta`: all of it goes to the posterior (Lemma 1), and the noise term does not grow with time.
     `noise_bound` is in the units of the `y` it is handed.
 

@@ -1,0 +1,176 @@
+"""Newton ascent of a single point, in plain numbers.
+
+The last leg: one or two points that a grid or a batched ascent has brought near the summit, a
+handful of steps, vectors of length d. There NumPy's cost is a call, not an element; see
+docs/decisions/0003-two-newton-ascents.md for the measurement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from windvane.acquisition.ascent import SHORTEST, SMALLEST_VARIANCE, Summits
+from windvane.acquisition.base import Local
+from windvane.checks import Array
+
+HOPE = 2.0  # how many promised gains a climb may be behind the best one before it is given up
+SHORT = 0.01  # a step of at most this length, in a climb that has converged, is taken unseen
+
+Vector = list[float]
+Matrix = list[list[float]]
+
+
+def climb(
+    local_at: Callable[[Array], Local],
+    starts: Array,
+    multiplier: float,
+    *,
+    free: list[int],
+    radius: float,
+    iterations: int,
+    tolerance: float,
+) -> Summits:
+    """Climb mu + c sigma from each start until the promised gain is below the tolerance.
+
+    The best start comes first; another is given up as soon as it does not promise to catch up.
+    """
+    points: list[Vector] = []
+    values: list[float] = []
+    for start in starts:
+        best = max(values, default=-math.inf)
+        point, value = _climb_one(
+            local_at, start.tolist(), multiplier, free, radius, iterations, tolerance, best
+        )
+        points.append(point)
+        values.append(value)
+    return Summits(np.array(points), np.array(values))
+
+
+def _climb_one(
+    local_at: Callable[[Array], Local],
+    x: Vector,
+    multiplier: float,
+    free: list[int],
+    radius: float,
+    iterations: int,
+    tolerance: float,
+    best: float,
+) -> tuple[Vector, float]:
+    value, gradient, hessian = _bound(local_at(np.array(x)), multiplier)
+    for _ in range(iterations):
+        step, cut = _step(x, gradient, hessian, free, radius)
+        promise = sum(p * g for p, g in zip(step, gradient, strict=True))
+        trial = [min(max(a + p, 0.0), 1.0) for a, p in zip(x, step, strict=True)]
+        if promise <= tolerance and not (cut and radius > SHORTEST):
+            if sum(p * p for p in step) <= SHORT * SHORT:  # so close that Newton's last step needs no check
+                return trial, value + 0.5 * promise
+            break
+        if value + HOPE * promise < best:
+            break
+        height, new_gradient, new_hessian = _bound(local_at(np.array(trial)), multiplier)
+        if height > value:
+            x, value, gradient, hessian = trial, height, new_gradient, new_hessian
+            radius *= 2.0
+        else:
+            radius = 0.25 * math.sqrt(sum(p * p for p in step))
+    return x, value
+
+
+def _bound(local: Local, multiplier: float) -> tuple[float, Vector, Matrix]:
+    """mu + c sigma with gradient and Hessian; sigma = sqrt(s), s = prior - G_00, ds = -2 G_0, J'K^-1 J = G_ab."""
+    G = local.gram
+    d = len(G) - 1
+    variance = max(local.prior - G[0][0], SMALLEST_VARIANCE)
+    sigma = math.sqrt(variance)
+    c = multiplier / (2.0 * sigma)
+    bend = 2.0 * c / variance  # of c / (2 sigma^2) times the factor 4 of ds ds' = 4 G_0 G_0'
+    slope = G[0]
+    curvature = local.curvature(c)
+    gradient = [local.means[a] - 2.0 * c * slope[a] for a in range(1, d + 1)]
+    hessian = [
+        [curvature[a - 1][b - 1] - 2.0 * c * G[a][b] - bend * slope[a] * slope[b] for b in range(1, d + 1)]
+        for a in range(1, d + 1)
+    ]
+    return local.means[0] + multiplier * sigma, gradient, hessian
+
+
+def _step(
+    x: Vector, gradient: Vector, hessian: Matrix, free: list[int], radius: float
+) -> tuple[Vector, bool]:
+    """A Newton step within the radius and the cube, and whether the radius cut it.
+
+    Coordinates that push against a wall, or would cross one, are taken there and held; the others
+    then move as if those were constants.
+    """
+    inner = [
+        a
+        for a in free
+        if not (x[a] <= 0.0 and gradient[a] <= 0.0) and not (x[a] >= 1.0 and gradient[a] >= 0.0)
+    ]
+    step = [0.0] * len(x)
+    cut = _solve_for(inner, step, gradient, hessian, radius)
+    crossing = [a for a in inner if not 0.0 <= x[a] + step[a] <= 1.0]
+    if crossing:
+        inner = [a for a in inner if a not in crossing]
+        for a in crossing:
+            step[a] = (1.0 if step[a] > 0.0 else 0.0) - x[a]
+        bent = [gradient[a] + sum(hessian[a][b] * step[b] for b in crossing) for a in range(len(x))]
+        cut = _solve_for(inner, step, bent, hessian, radius)
+        for a in inner:
+            step[a] = min(max(x[a] + step[a], 0.0), 1.0) - x[a]
+    return step, cut
+
+
+def _solve_for(inner: list[int], step: Vector, gradient: Vector, hessian: Matrix, radius: float) -> bool:
+    """Fill in the step of the inner coordinates; True if the radius cut it."""
+    if not inner:
+        return False
+    found = uphill([[hessian[a][b] for b in inner] for a in inner], [gradient[a] for a in inner])
+    length = math.sqrt(sum(p * p for p in found))
+    shrink = min(1.0, radius / length) if length > 0.0 else 1.0
+    for a, p in zip(inner, found, strict=True):
+        step[a] = shrink * p
+    return shrink < 1.0
+
+
+def uphill(hessian: Matrix, gradient: Vector) -> Vector:
+    """Solve (shift I - H) p = g with the least Gershgorin shift, none if -H is positive definite already."""
+    factor = _cholesky([[-h for h in row] for row in hessian])
+    if factor is None:
+        d = len(gradient)
+        shift = max(sum(abs(hessian[a][b]) for b in range(d) if b != a) + hessian[a][a] for a in range(d))
+        shift = 1.1 * max(shift, 0.0) + 1e-8
+        factor = _cholesky([[(shift if a == b else 0.0) - hessian[a][b] for b in range(d)] for a in range(d)])
+        if factor is None:  # a Hessian that is not finite: go along the gradient
+            return gradient
+    return _solve(factor, gradient)
+
+
+def _cholesky(matrix: Matrix) -> Matrix | None:
+    """The lower factor, or None if the matrix is not positive definite."""
+    d = len(matrix)
+    L = [[0.0] * d for _ in range(d)]
+    for i in range(d):
+        for j in range(i + 1):
+            rest = matrix[i][j] - sum(L[i][k] * L[j][k] for k in range(j))
+            if i == j:
+                if not rest > 1e-10:
+                    return None
+                L[i][i] = math.sqrt(rest)
+            else:
+                L[i][j] = rest / L[j][j]
+    return L
+
+
+def _solve(L: Matrix, b: Vector) -> Vector:
+    """L L' p = b."""
+    d = len(b)
+    v = [0.0] * d
+    for i in range(d):
+        v[i] = (b[i] - sum(L[i][k] * v[k] for k in range(i))) / L[i][i]
+    for i in reversed(range(d)):
+        v[i] = (v[i] - sum(L[k][i] * v[k] for k in range(i + 1, d))) / L[i][i]
+    return v
