@@ -158,7 +158,8 @@ def main() -> None:
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)  # as fast as two here, and Windvane uses one
     print(
-        f"Windvane {wv.__version__}, BoTorch {botorch.__version__}, torch {torch.__version__}, NumPy {np.__version__}"
+        f"Windvane {wv.__version__}, BoTorch {botorch.__version__}, "
+        f"torch {torch.__version__}, NumPy {np.__version__}"
     )
     share = 8 if given.quick else 1
     wide = 0.2 * math.sqrt(8.0)

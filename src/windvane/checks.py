@@ -111,7 +111,7 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
 
     >>> one_of("goal", "minimise", ["minimize", "maximize"])
     Traceback (most recent call last):
-    windvane.errors.UnknownName: goal='minimise': unknown; did you mean 'minimize'? Allowed: maximize, minimize
+    windvane.errors.UnknownName: goal='minimise': unknown; did you mean 'minimize'? Allowed: ...
     """
     names = sorted(allowed)
     if isinstance(value, str) and value in names:

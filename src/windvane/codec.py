@@ -59,7 +59,8 @@ def encode(value: Any) -> Any:
     name = type(value).__name__
     if _registry.get(name) is not type(value):
         raise InvalidType(
-            f"{type(value).__qualname__} cannot be saved: decorate the class with @wv.component so that a state can name it"
+            f"{type(value).__qualname__} cannot be saved: decorate the class with @wv.component, "
+            "so that a state can name it"
         )
     fields = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
     return {"type": name, **fields}

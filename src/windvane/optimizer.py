@@ -7,6 +7,7 @@ tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> 
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from windvane.threads import one_thread
 from windvane.triggers import Never, ResetWindow, Trigger
 
 STATE_VERSION = 1
+FEW = 32  # observations
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -112,6 +114,10 @@ class Optimizer:
             )
         return now - self._origin
 
+    def _threads(self) -> AbstractContextManager[None]:
+        """BLAS does not thread products as small as those of a few observations; leave it alone then."""
+        return one_thread if self.size >= FEW else nullcontext()
+
     def _generator(self) -> np.random.Generator:
         """The generator of this step: a function of the seed and t, so that asking changes nothing."""
         return np.random.default_rng((self.seed, self._step))
@@ -122,7 +128,7 @@ class Optimizer:
         """The next point to evaluate. Asking again without telling gives the same point."""
         now = self._now(time)
         if self._asked is None or self._asked[0] != now:
-            with one_thread:
+            with self._threads():
                 choice = self.composition.acquisition.propose(
                     self._surrogate.posterior(now), self.space, self._moment(), self._generator
                 )
@@ -135,7 +141,7 @@ class Optimizer:
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
         encoded, now = self.space.encode_many(points), self._now(time)
-        with one_thread:
+        with self._threads():
             mean, std = self._surrogate.predict(encoded, now)
         return self._sign * mean, std
 
@@ -144,7 +150,7 @@ class Optimizer:
         now = self._now(time)
         if not self.size:
             raise InvalidArgument("best(): nothing is known before the first tell")
-        with one_thread:
+        with self._threads():
             choice = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator)
             mean, std = self._surrogate.predict(choice.point[None, :], now)
         return Best(self.space.decode(choice.point), self._sign * float(mean[0]), float(std[0]))
@@ -157,7 +163,7 @@ class Optimizer:
         value = self._sign * real("y", y)
         now = self._now(time)
         new = Observation(point, value, now, self._step)
-        with one_thread:
+        with self._threads():
             return self._observe(new, x, y, time)
 
     def _observe(self, new: Observation, x: Any, y: float, time: float | None) -> Event:

@@ -212,7 +212,7 @@ class Settings:
         gain = greedy_information_gain(
             self.kernel().matrix(points, points), self.noise().variance, horizon
         ).gain
-        return max(float(gain), 1e-12) ** 0.25 * math.sqrt(horizon / budget)
+        return float(max(gain, 1e-12) ** 0.25 * math.sqrt(horizon / budget))
 
     def length(self, option: str) -> int:
         """A memory's length in steps: given, or from the budget of variation."""
@@ -275,5 +275,6 @@ def _fits(kernel: Kernel, space: Domain) -> None:
             )
     elif isinstance(kernel, Stationary) and len(kernel.lengthscale) not in (1, space.dim):
         raise InvalidArgument(
-            f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; give one, or one each"
+            f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; "
+            "give one, or one for each"
         )

@@ -12,6 +12,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 
@@ -35,7 +36,7 @@ def _libraries() -> list[Path]:
         found = set(re.findall(r"(/\S*openblas\S*)$", maps.read_text(), flags=re.MULTILINE))
         return sorted(Path(name) for name in found)
     pattern = "*openblas*.dylib" if sys.platform == "darwin" else "*openblas*.dll"
-    folders = [Path(module.__file__).parent for module in (np, scipy)]
+    folders = [Path(str(module.__file__)).parent for module in (np, scipy)]
     return [
         file
         for folder in folders
@@ -61,7 +62,7 @@ def _controls() -> list[Control]:
     return controls
 
 
-class OneThread:
+class OneThread(AbstractContextManager[None]):
     """A context: the first to enter limits BLAS to one thread, the last to leave restores what was set.
 
     >>> with one_thread:

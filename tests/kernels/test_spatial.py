@@ -146,3 +146,18 @@ def test_error_classes():
         RBF(-1.0)
     with pytest.raises(InvalidType):
         RBF("a")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_expand_agrees_with_the_jet(kernel):
+    A, B = points(3, 4), points(4, 5)
+    jet = kernel.jet(A, B)
+    i, j = np.triu_indices(3)
+    for m, a in enumerate(A):
+        rows = kernel.expand(a, B)
+        assert rows.shape == (1 + 3 + 6, 5)
+        np.testing.assert_allclose(rows[:4], jet.bundle[m], rtol=1e-12, atol=1e-14)
+        for n in range(5):
+            weights = np.zeros((4, 5))
+            weights[m, n] = 1.0
+            np.testing.assert_allclose(rows[4:, n], jet.curvature(weights)[m][i, j], rtol=1e-10, atol=1e-12)

@@ -37,7 +37,10 @@ def ucb_value(surface: Derivatives, multiplier: float) -> tuple[Array, Array]:
 
 
 def ucb_derivatives(surface: Derivatives, multiplier: float, sigma: Array) -> tuple[Array, Array]:
-    """Gradient and Hessian of mu + c sigma, with sigma = sqrt(s): Hess sigma = Hess s / 2 sigma - ds ds' / 4 sigma^3."""
+    """Gradient and Hessian of mu + c sigma.
+
+    For sigma = sqrt(s): Hess sigma = Hess s / 2 sigma - ds ds' / 4 sigma^3.
+    """
     c = multiplier / (2.0 * sigma)
     ds = surface.variance_gradient
     gradient = surface.mean_gradient + c[:, None] * ds
@@ -46,7 +49,7 @@ def ucb_derivatives(surface: Derivatives, multiplier: float, sigma: Array) -> tu
 
 
 def newton_steps(
-    x: Array, gradient: Array, hessian: Array, free: Array, radius: Array
+    x: Array, gradient: Array, hessian: Array, free: BoolArray, radius: Array
 ) -> tuple[Array, Array, BoolArray]:
     """Steps p within the radius and the cube, the gain they promise, and whether the radius cut them.
 
@@ -67,7 +70,7 @@ def newton_steps(
     return step, np.vecdot(step, gradient), cut
 
 
-def _without(held: Array, gradient: Array, hessian: Array) -> tuple[Array, Array]:
+def _without(held: BoolArray, gradient: Array, hessian: Array) -> tuple[Array, Array]:
     """The quadratic model with some coordinates held where they are."""
     if not held.any():
         return gradient, hessian
@@ -112,10 +115,11 @@ def ascend(
     start: Array,
     multiplier: float,
     *,
-    free: Array,
+    free: BoolArray,
     radius: float,
     iterations: int,
     tolerance: float,
+    narrowing: bool = True,
 ) -> Summits:
     """Climb mu + c sigma from every start until the promised gain is below the tolerance."""
     x = start.copy()
@@ -127,7 +131,7 @@ def ascend(
     for iteration in range(iterations):
         step, promise, cut = newton_steps(x[live], gradient, hessian, free, trust[live])
         going = (promise > tolerance) | (cut & (trust[live] > SHORTEST))
-        if len(live) > 1 and iteration >= NARROW:
+        if narrowing and len(live) > 1 and iteration >= NARROW:
             going &= leading(x[live], value[live] + promise, FIELD[min(iteration - NARROW, len(FIELD) - 1)])
         if not going.all():
             live, step, gradient, hessian = live[going], step[going], gradient[going], hessian[going]

@@ -34,7 +34,12 @@ class Local(Protocol):
 
     @property
     def means(self) -> list[float]:
-        """mu and its d derivatives."""
+        """mu, its d derivatives, and the upper triangle of its Hessian."""
+        ...
+
+    @property
+    def weights(self) -> list[float]:
+        """The same of k' w at fixed w = K~^-1 k."""
         ...
 
     @property
@@ -45,11 +50,6 @@ class Local(Protocol):
     @property
     def prior(self) -> float:
         """k(x, x)."""
-        ...
-
-    @property
-    def curvature(self) -> Callable[[float], list[list[float]]]:
-        """c -> sum_j (alpha_j - 2 c w_j) Hess k_j, d x d."""
         ...
 
 

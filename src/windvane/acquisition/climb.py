@@ -80,21 +80,24 @@ def _climb_one(
 
 
 def _bound(local: Local, multiplier: float) -> tuple[float, Vector, Matrix]:
-    """mu + c sigma with gradient and Hessian; sigma = sqrt(s), s = prior - G_00, ds = -2 G_0, J'K^-1 J = G_ab."""
-    G = local.gram
+    """mu + c sigma with gradient and Hessian: s = prior - G_00, ds = -2 G_0, Hess s = -2 (G_ab + k_ab w)."""
+    means, weights, G = local.means, local.weights, local.gram
     d = len(G) - 1
     variance = max(local.prior - G[0][0], SMALLEST_VARIANCE)
     sigma = math.sqrt(variance)
-    c = multiplier / (2.0 * sigma)
-    bend = 2.0 * c / variance  # of c / (2 sigma^2) times the factor 4 of ds ds' = 4 G_0 G_0'
+    c = multiplier / sigma  # d sigma = ds / (2 sigma) = -G_0 / sigma
+    bend = c / variance
     slope = G[0]
-    curvature = local.curvature(c)
-    gradient = [local.means[a] - 2.0 * c * slope[a] for a in range(1, d + 1)]
-    hessian = [
-        [curvature[a - 1][b - 1] - 2.0 * c * G[a][b] - bend * slope[a] * slope[b] for b in range(1, d + 1)]
-        for a in range(1, d + 1)
-    ]
-    return local.means[0] + multiplier * sigma, gradient, hessian
+    gradient = [means[a] - c * slope[a] for a in range(1, d + 1)]
+    hessian = [[0.0] * d for _ in range(d)]
+    row = d
+    for a in range(d):
+        for b in range(a, d):
+            row += 1
+            hessian[a][b] = hessian[b][a] = (
+                means[row] - c * (weights[row] + G[a + 1][b + 1]) - bend * slope[a + 1] * slope[b + 1]
+            )
+    return means[0] + multiplier * sigma, gradient, hessian
 
 
 def _step(

@@ -27,6 +27,7 @@ WORTH = 0.01  # a peak this far below the best, relative to the scale, will not 
 DISCRETE_STARTS = 10
 BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
 FINALISTS = 2
+ALL_STEPS = 30  # for starts of different discrete configurations, none of which is left behind
 CONFIGURATIONS = 64
 
 
@@ -74,8 +75,9 @@ def _starts(posterior: Posterior, domain: Domain, scores: Array, multiplier: flo
     if posterior.grid is None:
         return scattered_starts(posterior, scores, multiplier)
     peaks = best_of(scores, grid_maxima(scores, posterior.grid), GRID_STARTS)
+    peaks = peaks[scores[peaks] >= scores[peaks[0]] - 2.0 * WORTH * scale]
     points, heights = refine(scores, posterior.grid, peaks)
-    return points[heights >= heights.max() - WORTH * scale]
+    return np.asarray(points[heights >= heights.max() - WORTH * scale])
 
 
 def _configuration_starts(domain: Domain, candidates: Array, scores: Array) -> Array:
@@ -101,8 +103,9 @@ def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: floa
             multiplier,
             free=domain.free,
             radius=0.3,
-            iterations=BATCHED_STEPS,
+            iterations=BATCHED_STEPS if domain.free.all() else ALL_STEPS,
             tolerance=tolerance,
+            narrowing=bool(domain.free.all()),  # every discrete configuration is followed to its end
         )
         leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
         starts, radius = field.points[leaders], 0.3

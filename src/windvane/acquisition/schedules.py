@@ -26,7 +26,7 @@ class Schedule(Protocol):
 @component
 @dataclass(frozen=True)
 class LogBeta:
-    """beta_t = c1 ln(c2 t), clipped at 0 (Section 5.2); t counts all steps, or those since the reset.
+    """beta_t = c1 ln(c2 t), clipped at 0 (Section 6.2); t counts all steps, or those since the reset.
 
     >>> moment = Moment(step=100, elapsed=4, dim=2, information_gain=lambda: 0.0)
     >>> round(LogBeta().multiplier(moment) ** 2, 4)

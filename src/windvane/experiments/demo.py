@@ -127,7 +127,7 @@ def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
         above.fill_between(steps, low, high, color=COLOURS[name], alpha=0.15, lw=0)
     above.set_ylabel("regret per step, $R_t / t$")
     above.set_title(
-        f"Dynamic regret on a drifting objective (eps = {plan.rate:g}, median and quartiles of {plan.seeds} runs)",
+        f"Dynamic regret, drifting objective (eps = {plan.rate:g}; median, quartiles of {plan.seeds} runs)",
         loc="left",
     )
     settled = np.concatenate([(np.cumsum(run.regret) / steps)[10:] for one in runs.values() for run in one])

@@ -11,12 +11,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.codec import component
+
+IndexArray = npt.NDArray[np.intp]
 
 
 class Jet(NamedTuple):
@@ -28,6 +32,20 @@ class Jet(NamedTuple):
 
     bundle: Array
     curvature: Callable[[Array], Array]
+
+
+@cache
+def upper_triangle(d: int) -> tuple[IndexArray, IndexArray]:
+    """Row and column of each entry of a symmetric d x d matrix, upper triangle by rows."""
+    rows, columns = np.triu_indices(d)
+    return rows, columns
+
+
+@cache
+def triangle_diagonal(d: int) -> IndexArray:
+    """Where the diagonal stands in that order."""
+    rows, columns = upper_triangle(d)
+    return np.flatnonzero(rows == columns)
 
 
 class Kernel(ABC):
@@ -44,6 +62,14 @@ class Kernel(ABC):
     @abstractmethod
     def jet(self, A: Array, B: Array) -> Jet:
         """Values, gradients and curvature in A."""
+
+    @abstractmethod
+    def expand(self, a: Array, B: Array) -> Array:
+        """k(a, b_j) with all first and second derivatives at one point `a`, in rows.
+
+        Row 0 the values, rows 1 .. d the gradient, then the upper triangle of the Hessian by rows:
+        (1 + d + d (d + 1) / 2) x n.
+        """
 
     @property
     @abstractmethod
@@ -123,6 +149,10 @@ class Sum(Pair, Kernel):
         one, two = self.left.jet(A, B), self.right.jet(A, B)
         return Jet(one.bundle + two.bundle, lambda w: one.curvature(w) + two.curvature(w))
 
+    def expand(self, a: Array, B: Array) -> Array:
+        """Derivatives add."""
+        return self.left.expand(a, B) + self.right.expand(a, B)
+
     def theta_gradient(self, A: Array) -> Array:
         """Each part's own derivatives."""
         return np.concatenate((self.left.theta_gradient(A), self.right.theta_gradient(A)))
@@ -159,6 +189,16 @@ class Product(Pair, Kernel):
             )
 
         return Jet(bundle, curvature)
+
+    def expand(self, a: Array, B: Array) -> Array:
+        """The product rule, twice."""
+        one, two = self.left.expand(a, B), self.right.expand(a, B)
+        result: Array = one * two[0] + two * one[0]
+        result[0] = one[0] * two[0]
+        d = len(a)
+        i, j = upper_triangle(d)
+        result[1 + d :] += one[1 + i] * two[1 + j] + one[1 + j] * two[1 + i]
+        return result
 
     def split(self, first: int) -> tuple[Kernel, Kernel] | None:
         """A product splits if both parts do."""

@@ -65,9 +65,14 @@ class Empirical(Kernel):
 
     def jet(self, A: Array, B: Array) -> Jet:
         """Arms have no derivatives."""
+        del A, B
         raise InvalidType(
             "kernel: Empirical compares arms; a continuous space needs RBF, Matern32 or Matern52"
         )
+
+    def expand(self, a: Array, B: Array) -> Array:
+        """Arms have no derivatives."""
+        return self.jet(a[None], B).bundle
 
     @property
     def theta(self) -> Array:

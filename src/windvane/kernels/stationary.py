@@ -16,7 +16,7 @@ import numpy as np
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument
-from windvane.kernels.base import Jet, Kernel
+from windvane.kernels.base import Jet, Kernel, triangle_diagonal, upper_triangle
 
 SQRT3, SQRT5 = math.sqrt(3.0), math.sqrt(5.0)
 
@@ -55,7 +55,8 @@ class Stationary(Kernel):
         if len(scales) != dim:
             if len(self.lengthscale) > 1:
                 raise InvalidArgument(
-                    f"kernel: {type(self).__name__} has {len(scales)} lengthscales, the space has {dim} coordinates"
+                    f"kernel: {type(self).__name__} has {len(scales)} lengthscales, "
+                    f"the space has {dim} coordinates"
                 )
             scales = np.full(dim, self.lengthscale[0] ** -2.0)
             object.__setattr__(self, "_last_scales", scales)
@@ -109,6 +110,24 @@ class Stationary(Kernel):
             return result
 
         return Jet(bundle, curvature)
+
+    def expand(self, a: Array, B: Array) -> Array:
+        """v g, 2 v g' u, and 4 v g'' u_i u_j + 2 v g' [i = j] / l_i^2."""
+        d = len(a)
+        scales = self._scales(d)
+        gap = a[:, None] - B.T
+        u = gap * scales[:, None]
+        gap *= u
+        value, first, second = self.derivatives(np.add.reduce(gap))
+        i, j = upper_triangle(d)
+        rows = np.empty((1 + d + len(i), len(B)))
+        rows[0] = value
+        np.multiply(u, first, out=rows[1 : 1 + d])
+        hessian = rows[1 + d :]
+        np.multiply(u[i], u[j], out=hessian)
+        hessian *= second
+        hessian[triangle_diagonal(d)] += scales[:, None] * first
+        return rows
 
     @property
     def theta(self) -> Array:

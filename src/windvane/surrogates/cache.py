@@ -104,7 +104,7 @@ class PointCache(CandidateCache):
         self._rows = np.zeros((16, len(points)))
 
     def row(self, x: Array) -> Array:
-        return self._kernel.matrix(x[None, :], self.points)[0]
+        return np.asarray(self._kernel.matrix(x[None, :], self.points)[0])
 
     def add(self, x: Array) -> Array:
         slot = self._slots.add()

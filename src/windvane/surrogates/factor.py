@@ -93,7 +93,7 @@ class Factor:
         self._diagonal[j : n - 1] = remaining[j + 1 :]
         self.log_determinant += math.log(pivot)
         self.n = n - 1
-        return column
+        return np.asarray(column)
 
     def rebuild(self, K: Array) -> bool:
         """Factor K from scratch; False (and nothing changed) if K is not positive definite to rounding."""

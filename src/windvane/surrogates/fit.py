@@ -7,7 +7,7 @@ ln(noise variance). Which entries move, their bounds and priors come from a `Sea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,9 +49,9 @@ class Search:
     noise: Bounds = (1e-4, 0.25)
     variance: Bounds = (0.05, 20.0)
     rate: Bounds = (1e-4, 0.5)
-    lengthscale_prior: Prior | None = LogNormal(0.3, 0.7)
-    noise_prior: Prior | None = LogNormal(0.01, 1.5)
-    variance_prior: Prior | None = LogNormal(1.0, 1.0)
+    lengthscale_prior: Prior | None = field(default_factory=lambda: LogNormal(0.3, 0.7))
+    noise_prior: Prior | None = field(default_factory=lambda: LogNormal(0.01, 1.5))
+    variance_prior: Prior | None = field(default_factory=lambda: LogNormal(1.0, 1.0))
     rate_prior: Prior | None = None
     learn: tuple[str, ...] = ("lengthscale", "noise")
     starts: int = 4

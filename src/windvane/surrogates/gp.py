@@ -177,9 +177,10 @@ class GP:
     def local(self, x: Array, now: float) -> Local:
         """The surface at one point in plain numbers."""
         self._age(now)
-        jet = self.kernel.jet(x[None, :], self.X)
-        tau = None if self._timeless else self.temporal.cross(self.times, now)
-        return Local.of(jet, tau, self._factor.W, self._alpha, float(self._prior(x[None, :], now)[0]))
+        D = self.kernel.expand(x, self.X)
+        if not self._timeless:
+            D *= self.temporal.cross(self.times, now)
+        return Local.of(D, self._factor.W, self._alpha, float(self._prior(x[None, :], now)[0]), len(x))
 
     def on_data(self, now: float) -> tuple[Array, Array]:
         """Mean and variance at the data's own points in O(n), to rank them.

@@ -1,4 +1,4 @@
-"""Kernel and noise from data collected beforehand (the paper's advice, Section 5.3).
+"""Kernel and noise from data collected beforehand (the paper's advice, Section 6.3).
 
 A trigger compares each surprise with the noise it was told of. Noise learned while the objective
 changes soaks the change up; noise learned from hold-out data, taken while the system stood still or

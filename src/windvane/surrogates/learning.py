@@ -1,6 +1,6 @@
 """When hyperparameters are learned, and when the trigger may trust them.
 
-The paper's warning (Section 5.3): a trigger looks for a mismatch that a fit tries to explain away.
+The paper's warning (Section 6.3): a trigger looks for a mismatch that a fit tries to explain away.
 `LearnThenMonitor` keeps the two apart; `LearnOnline` is for algorithms without a trigger.
 """
 
@@ -23,7 +23,7 @@ class Learning(Protocol):
         ...
 
     def due(self, elapsed: int, size: int, age: int, dim: int) -> bool:
-        """Whether to fit after observation number `elapsed` since the reset, `age` tells after the last fit."""
+        """Whether to fit after observation `elapsed` since the reset, `age` tells after the last fit."""
         ...
 
     def monitors(self, elapsed: int, dim: int) -> bool:

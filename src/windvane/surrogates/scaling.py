@@ -13,6 +13,7 @@ from windvane.codec import component
 class Scaling:
     """y = offset + scale * (the model's value).
 
+    >>> import numpy as np
     >>> Scaling.of(np.array([10.0, 14.0]))
     Scaling(offset=12.0, scale=2.0)
     """

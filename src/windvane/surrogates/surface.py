@@ -46,25 +46,20 @@ class Surface(NamedTuple):
 
 
 class Local(NamedTuple):
-    """The same at a single point, in plain numbers: for a climb in low dimension."""
+    """The same at a single point, in plain numbers: for the last leg of a climb.
 
-    means: list[float]  # mu and its derivatives
-    gram: list[list[float]]  # G
+    With D the covariances of the point and their derivatives (rows as in `Kernel.expand`), `means`
+    is D alpha, `weights` is D K~^-1 k, and `gram` is G for the first 1 + d rows.
+    """
+
+    means: list[float]
+    weights: list[float]
+    gram: list[list[float]]
     prior: float
-    curvature: Callable[[float], list[list[float]]]  # c -> sum_j (alpha_j - 2 c w_j) Hess k_j
 
     @staticmethod
-    def of(jet: Jet, tau: Array | None, W: Array, alpha: Array, prior: float) -> Local:
-        """Assemble from the jet of one point."""
-        bundle = jet.bundle[0] if tau is None else jet.bundle[0] * tau
-        V = bundle @ W.T
-
-        def curvature(c: float) -> list[list[float]]:
-            weights = V[0] @ W
-            weights *= -2.0 * c
-            weights += alpha
-            if tau is not None:
-                weights *= tau
-            return jet.curvature(weights[None])[0].tolist()  # type: ignore[no-any-return]
-
-        return Local((bundle @ alpha).tolist(), (V @ V.T).tolist(), prior, curvature)
+    def of(D: Array, W: Array, alpha: Array, prior: float, dim: int) -> Local:
+        """Assemble; D already carries the temporal factors."""
+        V = D[: 1 + dim] @ W.T
+        w = V[0] @ W
+        return Local((D @ alpha).tolist(), (D @ w).tolist(), (V @ V.T).tolist(), prior)

@@ -23,7 +23,7 @@ class Entry:
 
 TASKS: dict[str, Entry] = {
     "within-model": Entry(
-        "a sample of the Markov chain of Assumption 2 on the unit square (Section 5.2.1)",
+        "a sample of the Markov chain of Assumption 2 on the unit square (Section 6.2.1)",
         WithinModel,
         ("rate", "horizon", "seed", "lengthscale", "noise_variance", "dim", "grid"),
     ),

@@ -1,4 +1,4 @@
-"""Within-model comparison (Section 5.2.1): the objective is drawn from the model's own prior.
+"""Within-model comparison (Section 6.2.1): the objective is drawn from the model's own prior.
 
 f_1 = g_1, f_t = sqrt(1 - eps) f_{t-1} + sqrt(eps) g_t (Assumption 2) with independent g_t ~ GP(0, k),
 on a 100 x 100 grid of the unit square with linear interpolation (Appendix A.1).
