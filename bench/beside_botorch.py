@@ -153,6 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=1, help="runs of each comparison")
     parser.add_argument("--quick", action="store_true", help="an eighth of the steps, to try it out")
+    parser.add_argument("--dim", type=int, choices=(2, 8), help="only the comparisons in this dimension")
     given = parser.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_default_dtype(torch.float64)
@@ -170,6 +171,8 @@ def main() -> None:
     ]
     rows = []
     for name, dim, steps, scale, rate, least, fine in plans:
+        if given.dim not in (None, dim):
+            continue
         for seed in range(given.seeds):
             found = compare(name, dim, steps // share, scale, rate, seed)
             rows.append((f"{name}, d = {dim}", found["ratio"], least, found["fine"], fine))

@@ -20,8 +20,8 @@ def posterior(data, x):
     if not data:
         return 0.0, 1.0
     X, y = np.array([point for point, _ in data]), np.array([value for _, value in data])
-    K = np.array([[math.exp(-0.5 * ((a - b) ** 2).sum() / LENGTHSCALE**2) for b in X] for a in X])
-    k = np.array([math.exp(-0.5 * ((a - x) ** 2).sum() / LENGTHSCALE**2) for a in X])
+    K = np.exp(-0.5 * ((X[:, None] - X[None, :]) ** 2).sum(axis=-1) / LENGTHSCALE**2)
+    k = np.exp(-0.5 * ((X - x) ** 2).sum(axis=-1) / LENGTHSCALE**2)
     K += SIGMA2 * np.eye(len(X))
     mean, variance = k @ np.linalg.solve(K, y), 1.0 - k @ np.linalg.solve(K, k)
     return float(mean), math.sqrt(max(variance, 0.0))
@@ -88,8 +88,8 @@ def random_stream(seed, dim, steps=110):
     rng = np.random.default_rng(seed)
     phase, shift = rng.uniform(0.0, 6.0, size=dim), 0.0
     for _ in range(steps):
-        if rng.random() < 0.06:
-            phase, shift = rng.uniform(0.0, 6.0, size=dim), float(rng.normal())
+        if rng.random() < 0.08:
+            phase, shift = rng.uniform(0.0, 6.0, size=dim), 2.0 * float(rng.normal())
         x = rng.uniform(size=dim)
         yield x, float(np.cos(3.0 * x + phase).sum() + shift + math.sqrt(SIGMA2) * rng.normal())
 

@@ -18,7 +18,7 @@ from windvane.spaces.base import BoolArray
 
 SMALLEST_VARIANCE = 1e-18
 NARROW = 2  # steps that every point is given
-FIELD = (6, 4, 3, 2)  # how many of the most hopeful go on at each step after that
+FIELD = (6, 4)  # how many of the most hopeful go on at each step after that
 SHORTEST = 1e-3  # a climb whose trust radius has shrunk to this has arrived
 SAME = 0.01  # points this close are on the way to the same summit
 
@@ -53,48 +53,35 @@ def newton_steps(
 ) -> tuple[Array, Array, BoolArray]:
     """Steps p within the radius and the cube, the gain they promise, and whether the radius cut them.
 
-    Coordinates that push against a wall, or would cross one, are taken there and held; the others
-    then move as if those were constants.
+    Coordinates that push against a wall are held; those that would cross one stop there. The fine
+    work along the walls is left to `climb`.
     """
     held = ~free | ((x <= 0.0) & (gradient <= 0.0)) | ((x >= 1.0) & (gradient >= 0.0))
-    step, cut = _bounded(*_without(held, gradient, hessian), radius)
-    target = x + step
-    crossing = (target < 0.0) | (target > 1.0)
-    rows = np.flatnonzero(crossing.any(axis=1))
-    if len(rows):
-        over, start, curve = crossing[rows], x[rows], hessian[rows]
-        to_wall = np.where(over, np.clip(target[rows], 0.0, 1.0) - start, 0.0)
-        bent = gradient[rows] + (curve @ to_wall[:, :, None])[:, :, 0]
-        inner, _ = _bounded(*_without(held[rows] | over, bent, curve), radius[rows])
-        step[rows] = np.clip(start + to_wall + inner, 0.0, 1.0) - start
-    return step, np.vecdot(step, gradient), cut
-
-
-def _without(held: BoolArray, gradient: Array, hessian: Array) -> tuple[Array, Array]:
-    """The quadratic model with some coordinates held where they are."""
-    if not held.any():
-        return gradient, hessian
-    m, d = gradient.shape
-    hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
-    hessian.reshape(m, d * d)[:, :: d + 1] -= held
-    return np.where(held, 0.0, gradient), hessian
-
-
-def _bounded(gradient: Array, hessian: Array, radius: Array) -> tuple[Array, BoolArray]:
-    """The Newton step cut to the radius, and where that shortened it."""
-    step = uphill(hessian, gradient)
+    inside, slope = _without(held, hessian, gradient)
+    step = uphill(inside, slope)
     length = np.sqrt(np.vecdot(step, step))
     step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
-    return step, length > radius
+    step = np.clip(x + step, 0.0, 1.0) - x
+    return step, np.vecdot(step, gradient), np.asarray(length > radius)
 
 
 def uphill(hessian: Array, gradient: Array) -> Array:
-    """|H|^-1 g, where |H| has the absolute values of H's eigenvalues, kept away from 0."""
+    """|H|^-1 g, where |H| has the absolute values of H's eigenvalues, kept away from 0: it always goes up."""
     values, vectors = np.linalg.eigh(hessian)
     size = np.abs(values)
-    floor = 1e-8 + 1e-6 * size.max(axis=1, keepdims=True)
-    along = (gradient[:, None, :] @ vectors)[:, 0] / np.maximum(size, floor)
+    np.maximum(size, 1e-8 + 1e-6 * size.max(axis=1, keepdims=True), out=size)
+    along = (gradient[:, None, :] @ vectors)[:, 0] / size
     return np.asarray((vectors @ along[:, :, None])[:, :, 0])
+
+
+def _without(held: BoolArray, matrix: Array, gradient: Array) -> tuple[Array, Array]:
+    """The quadratic model with some coordinates held where they are."""
+    if not held.any():
+        return matrix, gradient
+    m, d = gradient.shape
+    matrix = np.where(held[:, :, None] | held[:, None, :], 0.0, matrix)
+    matrix.reshape(m, d * d)[:, :: d + 1] += held
+    return matrix, np.where(held, 0.0, gradient)
 
 
 def leading(x: Array, hope: Array, count: int) -> BoolArray:
@@ -145,6 +132,8 @@ def ascend(
         rose = live[better]
         x[rose], value[rose] = trial[better], height[better]
         trust[live] = np.where(better, trust[live] * 2.0, np.sqrt(np.vecdot(step, step)) * 0.25)
+        if iteration == iterations - 1:
+            break
         fresh_gradient, fresh_hessian = ucb_derivatives(surface, multiplier, sigma)
         if better.all():
             gradient, hessian = fresh_gradient, fresh_hessian

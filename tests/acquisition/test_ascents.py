@@ -1,0 +1,265 @@
+"""The two Newton ascents: derivatives of the bound, stationary ends, walls, held coordinates."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from windvane.acquisition.ascent import ascend, ucb_derivatives, ucb_value
+from windvane.acquisition.climb import _bound, climb
+from windvane.kernels import RBF, Markov, Matern52, Static
+from windvane.surrogates import GP, Noise
+
+
+class Quadratic:
+    """mu(x) = -(x - c)' A (x - c) / 2 with variance 1: the bound is mu + multiplier, concave."""
+
+    def __init__(self, dim, seed, inside=True):
+        rng = np.random.default_rng(seed)
+        root = rng.normal(size=(dim, dim))
+        self.A = root @ root.T + 0.3 * np.eye(dim)
+        self.c = rng.uniform(0.2, 0.8, dim) if inside else rng.uniform(-1.0, 2.0, dim)
+
+    def value(self, x):
+        return float(-0.5 * (x - self.c) @ self.A @ (x - self.c))
+
+    def summit(self):
+        """In the cube, by another road."""
+        found = minimize(
+            lambda x: (-self.value(x), self.A @ (x - self.c)),
+            np.full(len(self.c), 0.5),
+            jac=True,
+            bounds=[(0.0, 1.0)] * len(self.c),
+            options={"ftol": 1e-15, "gtol": 1e-10},
+        )
+        return found.x
+
+    def surface(self, points):
+        class Surface(NamedTuple):
+            mean: object
+            variance: object
+            mean_gradient: object
+            variance_gradient: object
+            hessian: object
+
+        m = len(points)
+        return Surface(
+            np.array([self.value(x) for x in points]),
+            np.ones(m),
+            (self.c - points) @ self.A,
+            np.zeros_like(points),
+            lambda c: np.tile(-self.A, (m, 1, 1)),
+        )
+
+    def local(self, x):
+        class Local(NamedTuple):
+            means: list
+            gram: list
+            prior: float
+            curvature: object
+
+        d = len(x)
+        return Local(
+            [self.value(x), *((self.c - x) @ self.A).tolist()],
+            [[0.0] * (d + 1) for _ in range(d + 1)],
+            1.0,
+            lambda c: (-self.A).tolist(),
+        )
+
+
+def posterior(dim, seed, n=25, temporal=None, kernel=None):
+    rng = np.random.default_rng(seed)
+    gp = GP(kernel or RBF(0.35), Noise(0.02), dim, temporal or Static())
+    for t in range(1, n + 1):
+        gp.append(rng.uniform(size=dim), float(rng.normal()), float(t))
+    return gp.posterior(n + 1.0)
+
+
+def bound(gp, x, multiplier):
+    mean, variance = gp.at(np.atleast_2d(x))
+    return mean + multiplier * np.sqrt(variance)
+
+
+def climb_at(gp, starts, multiplier, **options):
+    dim = starts.shape[1]
+    settings = {"free": list(range(dim)), "radius": 0.2, "iterations": 60, "tolerance": 1e-12, **options}
+    return climb(gp.local, starts, multiplier, **settings)
+
+
+def ascend_at(gp, starts, multiplier, **options):
+    dim = starts.shape[1]
+    settings = {"free": np.ones(dim, dtype=bool), "radius": 0.2, "iterations": 60, "tolerance": 1e-12, **options}
+    return ascend(gp.surface, starts, multiplier, **settings)
+
+
+def slope(gp, x, multiplier):
+    """The gradient of the bound without the part that pushes against a wall."""
+    surface = gp.surface(x[None])
+    _, sigma = ucb_value(surface, multiplier)
+    gradient = ucb_derivatives(surface, multiplier, sigma)[0][0]
+    blocked = ((x <= 0.0) & (gradient < 0.0)) | ((x >= 1.0) & (gradient > 0.0))
+    return np.where(blocked, 0.0, gradient)
+
+
+# -- derivatives ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("multiplier", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize(
+    ("dim", "kernel", "temporal"),
+    [(1, RBF(0.2), Static()), (2, RBF([0.3, 0.5], 2.0), Markov(0.05)), (3, Matern52(0.4), Static())],
+)
+def test_derivatives_of_the_bound(dim, kernel, temporal, multiplier):
+    gp = posterior(dim, seed=1, temporal=temporal, kernel=kernel)
+    for x in np.random.default_rng(2).uniform(0.05, 0.95, size=(6, dim)):
+        surface = gp.surface(x[None])
+        height, sigma = ucb_value(surface, multiplier)
+        gradient, hessian = ucb_derivatives(surface, multiplier, sigma)
+        value, plain_gradient, plain_hessian = _bound(gp.local(x), multiplier)
+        assert height[0] == pytest.approx(bound(gp, x, multiplier)[0], abs=1e-10)
+        assert value == pytest.approx(height[0], abs=1e-10)
+        np.testing.assert_allclose(plain_gradient, gradient[0], atol=1e-8)
+        np.testing.assert_allclose(plain_hessian, hessian[0], atol=1e-7)
+        for axis in range(dim):
+            shift = 1e-5 * np.eye(dim)[axis]
+            ends = np.stack((x + shift, x - shift))
+            up, down = bound(gp, ends, multiplier)
+            assert gradient[0, axis] == pytest.approx((up - down) / 2e-5, abs=2e-5)
+            around = gp.surface(ends)
+            slopes, _ = ucb_derivatives(around, multiplier, ucb_value(around, multiplier)[1])
+            np.testing.assert_allclose(hessian[0, axis], (slopes[0] - slopes[1]) / 2e-5, atol=2e-3)
+
+
+# -- a function whose summit is known ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2, 4, 7])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_reach_the_summit_of_a_quadratic(dim, seed):
+    hill = Quadratic(dim, seed)
+    start = np.random.default_rng(seed).uniform(size=(1, dim))
+    for found in (climb_at(hill, start, 2.0), ascend_at(hill, start, 2.0)):
+        np.testing.assert_allclose(found.points[0], hill.c, atol=1e-6)
+        assert found.values[0] == pytest.approx(2.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_climb_reaches_a_summit_at_the_wall(dim, seed):
+    hill = Quadratic(dim, seed, inside=False)
+    summit = hill.summit()
+    start = np.random.default_rng(seed).uniform(size=(1, dim))
+    found = climb_at(hill, start, 0.5)
+    np.testing.assert_allclose(found.points[0], summit, atol=1e-5)
+    assert found.values[0] == pytest.approx(hill.value(summit) + 0.5, abs=1e-8)
+
+
+def test_a_summit_in_a_corner():
+    hill = Quadratic(2, 0)
+    hill.A, hill.c = np.diag([1.0, 3.0]), np.array([2.0, -1.0])
+    for found in (climb_at(hill, np.array([[0.5, 0.5]]), 0.0), ascend_at(hill, np.array([[0.5, 0.5]]), 0.0)):
+        assert found.points[0].tolist() == [1.0, 0.0]
+
+
+# -- real posteriors --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 6])
+@pytest.mark.parametrize("multiplier", [0.0, 1.5])
+def test_a_climb_ends_where_the_slope_is_zero(dim, multiplier):
+    for seed in range(8):
+        gp = posterior(dim, seed, n=10 + 4 * seed)
+        start = np.random.default_rng(seed + 100).uniform(size=(1, dim))
+        found = climb_at(gp, start, multiplier)
+        x = found.points[0]
+        assert ((x >= 0.0) & (x <= 1.0)).all()
+        assert np.abs(slope(gp, x, multiplier)).max() < 1e-4
+        assert found.values[0] == pytest.approx(bound(gp, x, multiplier)[0], abs=1e-9)
+        assert found.values[0] >= bound(gp, start[0], multiplier)[0] - 1e-12
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 6])
+@pytest.mark.parametrize("multiplier", [0.0, 1.5])
+def test_an_ascent_inside_the_cube_ends_where_the_slope_is_zero(dim, multiplier):
+    inside = 0
+    for seed in range(12):
+        gp = posterior(dim, seed, n=10 + 4 * seed)
+        start = np.random.default_rng(seed + 100).uniform(size=(1, dim))
+        found = ascend_at(gp, start, multiplier)
+        x = found.points[0]
+        assert ((x >= 0.0) & (x <= 1.0)).all()
+        assert found.values[0] == pytest.approx(bound(gp, x, multiplier)[0], abs=1e-9)
+        assert found.values[0] >= bound(gp, start[0], multiplier)[0] - 1e-12
+        if ((x > 0.0) & (x < 1.0)).all():
+            inside += 1
+            assert np.abs(slope(gp, x, multiplier)).max() < 1e-4
+    assert inside >= 1
+
+
+@pytest.mark.parametrize("dim", [2, 5])
+@pytest.mark.parametrize(("iterations", "radius"), [(1, 0.3), (4, 0.3), (12, 0.05), (3, 5.0)])
+def test_few_steps_never_lead_out_or_down(dim, iterations, radius):
+    for seed in range(6):
+        gp = posterior(dim, seed, n=30)
+        starts = np.random.default_rng(seed).uniform(size=(9, dim))
+        starts[0], starts[1] = 0.0, 1.0
+        before = bound(gp, starts, 1.2)
+        given = starts.copy()
+        for found in (
+            ascend_at(gp, starts, 1.2, iterations=iterations, radius=radius, tolerance=1e-6),
+            climb_at(gp, starts, 1.2, iterations=iterations, radius=radius, tolerance=1e-6),
+        ):
+            assert np.array_equal(starts, given)  # not the callee's to change
+            assert ((found.points >= 0.0) & (found.points <= 1.0)).all()
+            after = bound(gp, found.points, 1.2)
+            assert (after >= before - 1e-6).all()
+            np.testing.assert_allclose(found.values, after, atol=1e-5)
+
+
+def test_the_best_of_a_field_of_ascents_arrives():
+    for seed in range(5):
+        gp = posterior(2, seed)
+        starts = np.random.default_rng(seed).uniform(size=(12, 2))
+        field = ascend_at(gp, starts, 1.0)
+        alone = np.array([climb_at(gp, start[None], 1.0).values[0] for start in starts])
+        assert field.values.max() >= np.sort(alone)[-4]  # it may give up hopeless ones, not the leaders
+
+
+def test_held_coordinates_do_not_move():
+    gp = posterior(3, seed=3)
+    starts = np.random.default_rng(3).uniform(size=(5, 3))
+    free = np.array([True, False, True])
+    for found in (ascend_at(gp, starts, 1.0, free=free), climb_at(gp, starts, 1.0, free=[0, 2])):
+        assert np.array_equal(found.points[:, 1], starts[:, 1])
+        assert (np.abs(found.points - starts).max(axis=1) > 1e-3).any()
+
+
+def test_a_climb_that_cannot_catch_up_is_given_up():
+    calls = []
+    hill = Quadratic(2, 0)
+
+    def counted(x):
+        calls.append(x)
+        return hill.local(x)
+
+    far = np.array([hill.c, np.clip(hill.c + 0.2, 0, 1)])
+    found = climb(counted, far, 0.0, free=[0, 1], radius=1e-3, iterations=50, tolerance=1e-9)
+    assert found.values[0] == pytest.approx(0.0, abs=1e-12)
+    assert len(calls) < 10
+    assert found.values[1] <= 0.0
+
+
+def test_certainty_does_not_break_the_bound():
+    """At a point known exactly the variance is zero to rounding; value and slopes stay finite."""
+    gp = GP(RBF(0.3), Noise(1e-14), 2)
+    for i in range(6):
+        gp.append(np.array([0.1 * i, 0.5]), math.sin(i), float(i + 1))
+    known = gp.posterior(9.0)
+    for x in (np.array([0.2, 0.5]), np.array([0.2, 0.5 + 1e-9])):
+        value, gradient, hessian = _bound(known.local(x), 2.0)
+        assert np.isfinite([value, *gradient, *np.ravel(hessian)]).all()
+        found = climb_at(known, x[None], 2.0)
+        assert np.isfinite(found.values).all()
+        assert found.values[0] >= value - 1e-6

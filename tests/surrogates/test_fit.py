@@ -1,0 +1,259 @@
+"""Hyperparameters: gradients, optima against scikit-learn, priors against SciPy, schedules of learning."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process import kernels as sk
+
+import windvane as wv
+from windvane.errors import NumericalFailure
+from windvane.kernels import RBF, Markov, Matern32, Matern52, Static, Wiener
+from windvane.surrogates import Noise
+from windvane.surrogates.fit import Search, _Objective, map_estimate
+
+ALL = ("lengthscale", "noise", "variance", "rate")
+FLAT = {"lengthscale_prior": None, "noise_prior": None, "variance_prior": None, "rate_prior": None}
+
+
+def sample(kernel, temporal, noise, n, dim, seed, ordered=False):
+    """n observations of a sample of the model."""
+    rng = np.random.default_rng(seed)
+    X, times = rng.uniform(size=(n, dim)), np.arange(1.0, n + 1.0)
+    if ordered:
+        X = np.sort(X, axis=0)
+    K = kernel.matrix(X, X) * temporal.matrix(times, times) + noise * np.eye(n)
+    return X, np.linalg.cholesky(K) @ rng.normal(size=n), times
+
+
+# -- the objective ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("priors", ["none", "default", "gamma"])
+@pytest.mark.parametrize(
+    ("kernel", "temporal", "noise", "kinds"),
+    [
+        (RBF(0.3, 1.5), Static(), Noise(0.05), 3),
+        (RBF([0.3, 0.5], 1.5), Static(), Noise(0.05), 4),
+        (Matern32([0.3, 0.5], 1.5), Markov(0.1), Noise(0.05), 5),
+        (Matern52(0.4, 0.7), Wiener(0.2), Noise(0.1), 4),
+        (RBF(0.3), Markov(0.1), Noise(0.05, forgetting=0.95), 4),
+        (RBF(0.3) + Matern52([0.2, 0.6], 0.5), Markov(0.05), Noise(0.05), 7),
+        (RBF([0.3, 0.9], 1.5) * Matern32(0.7), Static(0.5) + Markov(0.3), Noise(0.05), 7),
+    ],
+)
+def test_the_gradient_of_the_objective(kernel, temporal, noise, kinds, priors):
+    chosen = {
+        "none": FLAT,
+        "default": {"rate_prior": wv.LogNormal(0.05, 1.0)},
+        "gamma": {f"{kind}_prior": wv.Gamma(3.0, 10.0 / 3.0) for kind in ALL},
+    }[priors]
+    data = sample(RBF(0.3), Markov(0.1), 0.05, 25, 2, seed=1)
+    objective = _Objective(kernel, temporal, noise, Search(learn=ALL, **chosen), data)
+    theta = objective.full[objective.moving] + np.random.default_rng(2).uniform(-0.2, 0.2, len(objective.moving))
+    assert len(theta) == kinds
+    _, gradient = objective(theta)
+    for i in range(len(theta)):
+        shift = 1e-5 * np.eye(len(theta))[i]
+        numeric = (objective(theta + shift)[0] - objective(theta - shift)[0]) / 2e-5
+        assert gradient[i] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+def test_the_objective_is_minus_the_log_posterior():
+    X, y, times = sample(RBF(0.3), Static(), 0.05, 20, 2, seed=3)
+    search = Search(learn=("lengthscale", "noise"))
+    objective = _Objective(RBF(0.3, 2.0), Static(), Noise(0.05), search, (X, y, times))
+    value, _ = objective(np.log([0.4, 0.1]))
+    K = RBF(0.4, 2.0).matrix(X, X) + 0.1 * np.eye(20)
+    density = stats.multivariate_normal(np.zeros(20), K).logpdf(y)
+    density += stats.lognorm(0.7, scale=0.3).logpdf(0.4) + stats.lognorm(1.5, scale=0.01).logpdf(0.1)
+    assert value == pytest.approx(-density, abs=1e-8)
+
+
+# -- the optimum ------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:The optimal value found:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_scikit_learn_finds_nothing_better(seed):
+    """Flat priors, the same bounds, many restarts there: our log marginal likelihood is not lower."""
+    X, y, times = sample(RBF([0.15, 0.6], 1.3), Static(), 0.1, 30, 2, seed)
+    found = map_estimate(
+        RBF([0.3, 0.3]), Static(), Noise(0.01), (X, y, times), Search(learn=ALL[:3], starts=8, **FLAT)
+    )
+    bounds = {"length_scale_bounds": (0.05, 2.0)}
+    kernel = sk.ConstantKernel(1.0, (0.05, 20.0)) * sk.RBF([0.3, 0.3], **bounds) + sk.WhiteKernel(0.01, (1e-4, 0.25))
+    oracle = GaussianProcessRegressor(kernel, alpha=0.0, n_restarts_optimizer=12, random_state=0)
+    oracle.fit(X, y)
+    assert found.log_posterior >= oracle.log_marginal_likelihood_value_ - 1e-4
+    theta = [found.kernel.variance, *found.kernel.lengthscale, found.noise.variance]
+    assert oracle.log_marginal_likelihood(np.log(theta)) == pytest.approx(found.log_posterior, abs=1e-6)
+
+
+def test_bounds_are_respected():
+    rng = np.random.default_rng(0)
+    X, times = rng.uniform(size=(25, 2)), np.arange(1.0, 26.0)
+    search = Search(
+        learn=ALL, lengthscale=(0.2, 0.4), noise=(0.01, 0.02), variance=(0.5, 2.0), rate=(0.05, 0.1), **FLAT
+    )
+    for y in (np.zeros(25), 100.0 * rng.normal(size=25), X[:, 0], np.ones(25)):
+        found = map_estimate(RBF([5.0, 0.001], 1e4), Markov(0.9), Noise(3.0), (X, y, times), search)
+        assert all(0.2 * (1 - 1e-12) <= scale <= 0.4 * (1 + 1e-12) for scale in found.kernel.lengthscale)
+        assert 0.01 * (1 - 1e-12) <= found.noise.variance <= 0.02 * (1 + 1e-12)
+        assert 0.5 * (1 - 1e-12) <= found.kernel.variance <= 2.0 * (1 + 1e-12)
+        assert 0.05 * (1 - 1e-12) <= found.temporal.rate <= 0.1 * (1 + 1e-12)
+
+
+def test_only_what_is_to_be_learned_moves():
+    data = sample(RBF(0.3), Static(), 0.05, 25, 2, seed=4)
+    found = map_estimate(RBF([0.3, 0.4], 1.7), Markov(0.07), Noise(0.05, 0.9), data, Search(learn=("noise",)))
+    assert found.kernel.lengthscale == pytest.approx((0.3, 0.4), rel=1e-12)
+    assert found.kernel.variance == pytest.approx(1.7, rel=1e-12)
+    assert found.temporal.rate == pytest.approx(0.07, rel=1e-12)
+    assert found.noise.forgetting == 0.9
+    assert found.noise.variance != 0.05
+    nothing = map_estimate(RBF(0.3), Static(), Noise(0.05), data, Search(learn=()))
+    assert (nothing.kernel, nothing.noise) == (RBF(0.3), Noise(0.05))
+
+
+def test_a_refit_stays_where_it_is():
+    data = sample(RBF(0.3), Static(), 0.05, 30, 2, seed=5)
+    once = map_estimate(RBF(0.3), Static(), Noise(0.01), data, Search(), seed=0)
+    again = map_estimate(once.kernel, once.temporal, once.noise, data, Search(), seed=1)
+    assert again.log_posterior >= once.log_posterior - 1e-9
+    assert again.kernel.lengthscale == pytest.approx(once.kernel.lengthscale, rel=1e-2)
+
+
+def test_several_starts_find_what_one_misses():
+    values = []
+    for starts in (1, 8):
+        data = sample(RBF(0.08), Static(), 0.02, 12, 1, seed=11)
+        search = Search(starts=starts, **FLAT)
+        values.append([map_estimate(RBF(2.0), Static(), Noise(0.25), data, search, seed=s).log_posterior for s in range(4)])
+    one, eight = np.array(values)
+    assert (eight >= one - 1e-9).all()
+    assert eight.std() < 1e-3  # every seed ends at the same optimum
+
+
+def test_the_rate_of_a_long_stream_is_recovered():
+    for rate, seed in ((0.02, 0), (0.05, 1), (0.15, 2)):
+        data = sample(RBF(0.3), Markov(rate), 0.02, 300, 1, seed)
+        found = map_estimate(RBF(0.3), Markov(0.01), Noise(0.02), data, Search(learn=("rate",), starts=3))
+        assert rate / 1.8 < found.temporal.rate < rate * 1.8
+
+
+def test_a_covariance_that_is_never_positive_definite():
+    X = np.full((40, 1), 0.5)
+    search = Search(learn=("lengthscale",))
+    with pytest.raises(NumericalFailure, match="fit: .*noise"):
+        map_estimate(RBF(0.3), Static(), Noise(1e-20), (X, np.ones(40), np.arange(40.0)), search)
+
+
+# -- hold-out data ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", [RBF, Matern52])
+def test_fit_recovers_noise_and_lengthscales_in_odd_units(family):
+    box = wv.Box([(-3.0, 5.0), (1000.0, 2000.0)])
+    unit, y, _ = sample(family([0.15, 0.5]), Static(), 0.05, 250, 2, seed=6)
+    X = np.array([box.decode(u) for u in unit])
+    found = wv.fit(box, X, 7000.0 + 300.0 * y, kernel=family([0.3, 0.3]), seed=1)
+    assert type(found.kernel) is family
+    assert found.noise_variance == pytest.approx(0.05 * 300.0**2, rel=0.3)
+    assert found.kernel.lengthscale[0] == pytest.approx(0.15, rel=0.3)
+    assert found.kernel.lengthscale[1] == pytest.approx(0.5, rel=0.4)
+    assert 0.3 < found.kernel.variance / 300.0**2 < 3.0
+    assert found.offset == pytest.approx(7000.0 + 300.0 * y.mean())
+
+
+def test_fit_hands_its_findings_to_make():
+    box = wv.Box([(0.0, 1.0)])
+    unit, y, _ = sample(RBF(0.2), Static(), 0.05, 80, 1, seed=7)
+    found = wv.fit(box, unit, 50.0 + 10.0 * y)
+    opt = wv.make("et-gp-ucb", box, seed=0, **found.options)
+    assert opt.composition.learning == wv.Given()
+    mean, std = opt.predict([[0.5]])
+    assert mean[0] == pytest.approx(found.offset)
+    assert std[0] == pytest.approx(math.sqrt(found.kernel.variance))
+    down = wv.make("et-gp-ucb", box, seed=0, goal="minimize", **found.options)
+    assert down.predict([[0.5]])[0][0] == pytest.approx(found.offset)
+
+
+def test_fit_takes_a_subset_of_many_rows():
+    box = wv.Box([(0.0, 1.0)])
+    unit, y, _ = sample(RBF(0.2), Static(), 0.05, 200, 1, seed=8)
+    one, same, other = (wv.fit(box, unit, y, max_points=40, seed=seed) for seed in (0, 0, 1))
+    assert one == same
+    assert one != other
+    assert one.noise_variance == pytest.approx(0.05, rel=0.8)
+
+
+def test_fit_of_a_mixed_space_and_of_constant_values():
+    space = wv.Space(gain=wv.Real(0, 1), mode=wv.Choice(["a", "b"]))
+    points = [{"gain": i / 20, "mode": "ab"[i % 2]} for i in range(20)]
+    found = wv.fit(space, points, [math.sin(6 * p["gain"]) + (p["mode"] == "a") for p in points])
+    assert len(found.kernel.lengthscale) == space.dim
+    constant = wv.fit(wv.Box([(0, 1)]), np.linspace(0, 1, 9)[:, None], np.full(9, 4.0))
+    assert constant.offset == 4.0
+    assert math.isfinite(constant.noise_variance)
+
+
+# -- priors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1e-3, 0.05, 0.7, 3.0, 40.0])
+@pytest.mark.parametrize(
+    ("prior", "oracle"),
+    [
+        (wv.Gamma(15, 10 / 3), stats.gamma(15, scale=0.3)),
+        (wv.Gamma(0.5, 2.0), stats.gamma(0.5, scale=0.5)),
+        (wv.LogNormal(0.3, 0.7), stats.lognorm(0.7, scale=0.3)),
+        (wv.LogNormal(5.0, 2.0), stats.lognorm(2.0, scale=5.0)),
+    ],
+)
+def test_priors(prior, oracle, value):
+    density, slope = prior.log_density(value)
+    assert density == pytest.approx(oracle.logpdf(value), rel=1e-9, abs=1e-9)
+    h = 1e-6 * value
+    numeric = (prior.log_density(value + h)[0] - prior.log_density(value - h)[0]) / (2 * h)
+    assert slope == pytest.approx(numeric, rel=1e-5, abs=1e-6 / value)
+
+
+# -- when -------------------------------------------------------------------------------------------
+
+
+def test_given_never_learns():
+    assert not any(wv.Given().due(t, t, t, 2) for t in range(50))
+    assert all(wv.Given().monitors(t, 2) for t in range(1, 50))
+
+
+@pytest.mark.parametrize(("steps", "dim", "last"), [(None, 2, 4), (None, 5, 10), (7, 2, 7), (1, 3, 1)])
+def test_learn_then_monitor(steps, dim, last):
+    policy = wv.LearnThenMonitor(steps)
+    assert [t for t in range(1, 20) if policy.due(t, t, 0, dim)] == list(range(2, last + 1))
+    assert [t for t in range(1, 20) if not policy.monitors(t, dim)] == list(range(1, last + 1))
+    assert policy.due(0, 2, 0, dim)  # a reset that kept two points
+    assert not policy.due(1, 1, 0, dim)
+
+
+@pytest.mark.parametrize(("growth", "fits"), [(1.0, list(range(2, 41))), (1.5, [2, 4, 8, 16, 32])])
+def test_learn_online(growth, fits):
+    policy, age, found = wv.LearnOnline(growth), 0, []
+    for n in range(1, 41):
+        age += 1
+        assert policy.monitors(n, 2)
+        if policy.due(n, n, age, 2):
+            found.append(n)
+            age = 0
+    assert found == fits
+
+
+def test_learn_online_goes_on_when_the_data_in_use_do_not_grow():
+    policy, age, fits = wv.LearnOnline(1.1), 0, 0
+    for _ in range(200):
+        age += 1
+        if policy.due(50, 50, age, 2):
+            fits, age = fits + 1, 0
+    assert fits == 40

@@ -1,0 +1,112 @@
+"""The documentation: its code runs, its links lead somewhere, its table of algorithms is complete."""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import windvane as wv
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+EXECUTED = ("README.md", "docs/tutorial.md", "docs/own-trigger.md")
+# a block is left out only if the line above it says so: <!-- skip: why -->
+BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page):
+    """The Python blocks of a page, padded so that a traceback shows the line of the page."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        if not found["skip"]:
+            yield "\n" * text.count("\n", 0, found.start("code")) + found["code"]
+
+
+def cases(function):
+    """The arguments of a test function on a page: those of its `parametrize`, or none."""
+    marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == "parametrize"]
+    if not marks:
+        return [{}]
+    (mark,) = marks
+    return [{mark.args[0]: value} for value in mark.args[1]]
+
+
+@pytest.mark.parametrize("page", EXECUTED)
+def test_code_runs(page, monkeypatch, tmp_path):
+    """All blocks of a page, in order, in one namespace; then the tests that the page defines."""
+    module = ModuleType(re.sub(r"\W", "_", page))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.chdir(tmp_path)
+    code = list(blocks(ROOT / page))
+    assert code
+    for block in code:
+        exec(compile(block, page, "exec"), module.__dict__)
+    for name, function in list(vars(module).items()):
+        if name.startswith("test_") and inspect.isfunction(function):
+            for arguments in cases(function):
+                function(**arguments)
+
+
+def test_the_readme_example_explains_its_resets(capsys):
+    for block in blocks(ROOT / "README.md"):
+        exec(compile(block, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "bound broken: |y - mean| = " in printed
+    assert "Best(x=" in printed
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    for target in LINK.findall(text):
+        if re.match(r"[a-z]+:", target):
+            continue  # elsewhere on the web
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.is_file(), f"{name_of(page)} links to {target}, which is not there"
+        assert file.is_relative_to(ROOT), f"{name_of(page)} links to {target}, outside of the repository"
+        if anchor:
+            assert anchor in anchors(file), f"{name_of(page)} links to {target}, which has no such heading"
+
+
+def test_the_readme_lists_every_algorithm_once():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"<!-- algorithms: begin -->(.+?)<!-- algorithms: end -->", text, flags=re.DOTALL)
+    names = re.findall(r"^\| `([^`]+)` \|", table, flags=re.MULTILINE)
+    assert sorted(names) == sorted(wv.algorithms())
+
+
+def test_the_readme_names_the_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_commands_in_the_documentation_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z0-9-]+):", makefile, flags=re.MULTILINE))
+    for page in PAGES:
+        for target in re.findall(r"`make ([a-z0-9-]+)`", page.read_text(encoding="utf-8")):
+            assert target in targets, f"{name_of(page)} mentions `make {target}`"
+
+
+def test_every_decision_is_in_the_index():
+    index = (ROOT / "docs/decisions/README.md").read_text(encoding="utf-8")
+    records = sorted(page.name for page in (ROOT / "docs/decisions").glob("0*.md"))
+    assert re.findall(r"\]\((0[^)]+)\)", index) == records
