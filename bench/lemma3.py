@@ -1,8 +1,4 @@
-"""Lemma 3 by simulation: the share of static runs in which the bound is ever broken: `make lemma3`.
-
-Before the first reset the trigger does not influence what is asked, so one run of GP-UCB answers for
-every delta: its predictions and observations are replayed through each trigger.
-"""
+"""Lemma 3 by simulation: the share of static runs in which the bound is ever broken: `make lemma3`."""
 
 from __future__ import annotations
 
@@ -13,24 +9,12 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-import windvane as wv
+from windvane.experiments.paper.lemma3 import DELTAS, alarms
 from windvane.experiments.workers import one_thread_workers
-from windvane.triggers import replay
-
-DELTAS = (0.05, 0.1, 0.5)
-
-
-def alarms(seed: int, steps: int = 200) -> list[bool]:
-    """For each delta, whether the trigger fired in a run on an objective that does not change."""
-    task = wv.task("within-model", rate=0.0, horizon=steps, seed=seed)
-    opt = wv.make("gp-ucb", task.space, kernel=task.kernel, noise_variance=task.noise_variance, seed=seed)
-    trace = wv.simulate(opt, task, seed=seed)
-    stream = [(wv.Prediction(e.mean, e.std, e.noise_variance), e.y) for e in trace.events]
-    return [any(verdict.fired for verdict in replay(wv.PosteriorBound(delta), stream)) for delta in DELTAS]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

@@ -1,4 +1,4 @@
-"""Table 1 at one rate of change beside the paper's figures: `make table1`."""
+"""Table 1 at one or more rates of change beside the paper's figures: `make table1`."""
 
 from __future__ import annotations
 
@@ -11,31 +11,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-import windvane as wv
+from windvane.experiments.paper.table1 import RATES, ROWS, run
 from windvane.experiments.workers import one_thread_workers
-
-# algorithm -> (what it is told, medians of the paper at eps = 0.01, 0.03, 0.05)
-ROWS = {
-    "gp-ucb": ((), (0.748, 1.051, 1.276)),
-    "r-gp-ucb": (("rate", "horizon"), (0.622, 0.831, 0.985)),
-    "et-gp-ucb[0.01,0.05]": (("horizon",), (0.604, 0.778, 0.879)),
-    "et-gp-ucb[0.001,0.1]": (("horizon",), (0.507, 0.688, 0.866)),
-    "et-gp-ucb": ((), (0.483, 0.686, 0.849)),
-    "tv-gp-ucb": (("rate",), (0.299, 0.500, 0.622)),
-    "ui-tvbo": (("rate",), (0.351, 0.647, 0.868)),
-}
-RATES = (0.01, 0.03, 0.05)
-
-
-def run(name: str, rate: float, seed: int, horizon: int = 400) -> tuple[float, int, float]:
-    """R_T / T, the number of resets, and milliseconds a step of one run."""
-    task = wv.task("within-model", rate=rate, horizon=horizon, seed=seed)
-    known = {"kernel": task.kernel, "noise_variance": task.noise_variance, "rate": rate, "horizon": horizon}
-    options = {option: known[option] for option in ("kernel", "noise_variance", *ROWS[name][0])}
-    opt = wv.make(name, task.space, seed=seed, **options)
-    start = time.perf_counter()
-    trace = wv.simulate(opt, task, seed=seed)
-    return trace.average, len(trace.resets), 1e3 * (time.perf_counter() - start) / horizon
 
 
 def main() -> None:
@@ -61,7 +38,7 @@ def main() -> None:
                         print(f"\r{name:<22} {done:>3} of {given.runs}", end="\r", file=sys.stderr)
                 average, resets, milliseconds = np.array(found).T
                 low, middle, high = np.percentile(average, (25, 50, 75))
-                paper = ROWS[name][1][RATES.index(rate)]
+                paper = ROWS[name].medians[RATES.index(rate)]
                 print(
                     f"{name:<22} {paper:>6.3f} {middle:>6.3f}  {low:.3f} to {high:.3f}  "
                     f"{resets.mean():>6.1f} {milliseconds.mean():>7.2f}"

@@ -130,9 +130,7 @@ def made(name, dim, **options):
 @pytest.mark.parametrize(("seed", "dim"), [(0, 2), (1, 2), (2, 1), (3, 3)])
 def test_algorithm_1(seed, dim, delta):
     stream = list(random_stream(seed, dim))
-    seen = compare(
-        made("et-gp-ucb", dim, delta=delta), algorithm_1(stream, delta=delta), stream, dim
-    )
+    seen = compare(made("et-gp-ucb", dim, delta=delta), algorithm_1(stream, delta=delta), stream, dim)
     assert seen["triggered"] >= 2
     assert seen["kept"] == {1}
 

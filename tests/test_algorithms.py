@@ -129,9 +129,13 @@ def test_options_reach_their_part():
     assert composition("igp-ucb", beta=(0.8, 0.4)).acquisition.schedule == wv.LogBeta(0.8, 0.4)
     schedule = wv.LogBeta(since_reset=True)
     assert composition("et-gp-ucb", beta=schedule).acquisition.schedule is schedule
-    assert composition("igp-ucb", bound=3.0, delta=0.2).acquisition.schedule == wv.IGPBeta(3.0, math.sqrt(0.02), 0.2)
+    assert composition("igp-ucb", bound=3.0, delta=0.2).acquisition.schedule == wv.IGPBeta(
+        3.0, math.sqrt(0.02), 0.2
+    )
     assert composition("gp-ucb", scaling=wv.Scaling(3.0, 2.0)).model.scaling == wv.Scaling(3.0, 2.0)
-    assert composition("gp-ucb", goal="minimize", scaling=wv.Scaling(3.0, 2.0)).model.scaling == wv.Scaling(-3.0, 2.0)
+    assert composition("gp-ucb", goal="minimize", scaling=wv.Scaling(3.0, 2.0)).model.scaling == wv.Scaling(
+        -3.0, 2.0
+    )
     assert composition("tv-gp-ucb-mle", rate=0.2).model.temporal == Markov(0.2)
     assert composition("gp-ucb", kernel=wv.RBF(0.2) * wv.Markov(0.1)).model.temporal == Markov(0.1)
     learning = wv.LearnOnline(growth=1.5)
@@ -178,7 +182,9 @@ def test_windows_of_matern_kernels():
     assert window_exponent(2.5, 2) == pytest.approx(exponent)
     low, high = math.ceil(12.0 * 0.05**-exponent), math.ceil(12.0 * 0.01**-exponent)
     assert composition("et-gp-ucb", **matern).window == wv.ResetWindow(low, high)
-    assert composition("et-gp-ucb", **{**matern, "kernel": wv.Matern52(0.2) * wv.Static()}).window == wv.ResetWindow(low, high)
+    assert composition(
+        "et-gp-ucb", **{**matern, "kernel": wv.Matern52(0.2) * wv.Static()}
+    ).window == wv.ResetWindow(low, high)
     assert composition("always-n-low", **matern).trigger == wv.Periodic(low)  # it resets whenever ET may
 
 
@@ -188,7 +194,10 @@ def test_the_average_reset_time_of_et(rate, steps):
 
 
 def test_the_average_reset_time_between_the_papers_rates():
-    periods = [composition("r-gp-ucb-average", rate=rate).trigger.period for rate in (0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.2)]
+    periods = [
+        composition("r-gp-ucb-average", rate=rate).trigger.period
+        for rate in (0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.2)
+    ]
     assert periods == sorted(periods, reverse=True)
     assert 45 < periods[2] < 100
     assert composition("r-gp-ucb-average", rate=0.02, period=7).trigger == wv.Periodic(7)
@@ -301,7 +310,9 @@ def test_a_forced_reset_is_not_postponed_by_learning():
     assert [opt.tell(opt.ask(), 0.01 * math.sin(t)).reset for t in range(6)] == [False, False, True] * 2
 
 
-@pytest.mark.parametrize(("name", "options"), [("et-gp-ucb", {}), ("gp-ucb", {}), ("tv-gp-ucb", {"rate": 0.03})])
+@pytest.mark.parametrize(
+    ("name", "options"), [("et-gp-ucb", {}), ("gp-ucb", {}), ("tv-gp-ucb", {"rate": 0.03})]
+)
 @pytest.mark.parametrize("told", [0, 2])
 def test_units_do_not_matter_if_nothing_is_given(name, options, told):
     """y in other units and with another zero gives the same points, from the first on."""

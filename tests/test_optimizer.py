@@ -300,7 +300,10 @@ def dense(opt, rows, points, now):
 @pytest.mark.parametrize("model", MODELS)
 def test_predict_is_the_posterior_at_the_next_time(model):
     name, options = MODELS[model]
-    opt, rows = make(name, trigger=wv.Never(), **options) if name == "et-gp-ucb" else make(name, **options), []
+    opt, rows = (
+        make(name, trigger=wv.Never(), **options) if name == "et-gp-ucb" else make(name, **options),
+        [],
+    )
     points = [x for x, _ in stream(6, seed=9)]
     for i, (x, y) in enumerate(stream(25, seed=5)):
         opt.tell(x, y, time=100.0 + 1.5 * i)
@@ -350,9 +353,7 @@ def test_best_is_the_summit_of_the_mean(model):
 @pytest.mark.parametrize("goal", ["maximize", "minimize"])
 def test_best_of_arms_is_exact(goal):
     arms = wv.Arms(7)
-    opt = wv.make(
-        "et-gp-ucb", arms, kernel=wv.Empirical(COVARIANCE), noise_variance=0.1, goal=goal, seed=0
-    )
+    opt = wv.make("et-gp-ucb", arms, kernel=wv.Empirical(COVARIANCE), noise_variance=0.1, goal=goal, seed=0)
     for x, y in stream(20, seed=7, space=arms):
         opt.tell(x, y)
         means = opt.predict(list(range(7)))[0]
@@ -407,7 +408,9 @@ def test_asked_points_of_a_mixed_space_are_feasible():
         assert x["mode"] in ("a", "b", "c")
         unit = MIXED.encode(x)
         assert MIXED.decode(unit) == {**x, "gain": pytest.approx(x["gain"], rel=1e-12)}
-        np.testing.assert_array_equal(MIXED.snap(unit[None])[0], unit)  # the model's point is the point returned
+        np.testing.assert_array_equal(
+            MIXED.snap(unit[None])[0], unit
+        )  # the model's point is the point returned
         opt.tell(x, math.log(x["gain"]) * (x["mode"] == "b") - 0.1 * (x["taps"] - 3) ** 2 + 0.01 * t)
 
 

@@ -40,7 +40,11 @@ def through_json(opt):
 
 def value(x, t):
     """Of order one on each of the spaces, with jumps."""
-    place = np.array([math.log(x["gain"]), x["taps"], ord(x["mode"])]) if isinstance(x, dict) else np.atleast_1d(x)
+    place = (
+        np.array([math.log(x["gain"]), x["taps"], ord(x["mode"])])
+        if isinstance(x, dict)
+        else np.atleast_1d(x)
+    )
     return float(np.sin(place * (1.0 + t // 9) + t // 9).sum())
 
 
@@ -154,7 +158,9 @@ def test_the_journal_of_an_endless_stream_stays_short():
 
 
 def test_the_clock_and_the_goal_are_kept():
-    opt = wv.make("tv-gp-ucb", BOX, rate=0.1, kernel=wv.RBF(0.3), noise_variance=0.05, goal="minimize", seed=7)
+    opt = wv.make(
+        "tv-gp-ucb", BOX, rate=0.1, kernel=wv.RBF(0.3), noise_variance=0.05, goal="minimize", seed=7
+    )
     for i, x in enumerate(points(BOX, 6)):
         opt.tell(x, float(i), time=1e6 + 2.5 * i)
     twin = through_json(opt)
@@ -167,7 +173,10 @@ def test_the_clock_and_the_goal_are_kept():
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("w-gp-ucb", {"forgetting": 0.9}), ("gp-ucb", {"kernel": wv.RBF(0.3) * (wv.Static(0.5) + wv.Markov(0.1))})],
+    [
+        ("w-gp-ucb", {"forgetting": 0.9}),
+        ("gp-ucb", {"kernel": wv.RBF(0.3) * (wv.Static(0.5) + wv.Markov(0.1))}),
+    ],
 )
 def test_restored_between_observations_of_the_same_time(name, options):
     opt = wv.make(name, BOX, seed=0, **{"kernel": wv.RBF(0.3), "noise_variance": 0.05, **options})
@@ -211,7 +220,7 @@ def test_parts_of_ones_own_need_a_name():
             return wv.Verdict(False, 0.0, 1.0), ()
 
     opt = wv.make("et-gp-ucb", BOX, trigger=Mine(), kernel=wv.RBF(0.3), noise_variance=0.05, seed=0)
-    with pytest.raises(wv.InvalidType, match="Mine cannot be saved: decorate the class with @wv.component"):
+    with pytest.raises(wv.InvalidType, match=r"Mine cannot be saved: decorate the class with @wv\.component"):
         opt.state()
 
 
@@ -220,7 +229,9 @@ def test_parts_of_ones_own_need_a_name():
 
 def written():
     """A state with a memory, a base, and a journal of appends and drops."""
-    opt = wv.make("turbo-trigger", BOX, patience=50, max_points=20, kernel=wv.RBF(0.3), noise_variance=0.05, seed=0)
+    opt = wv.make(
+        "turbo-trigger", BOX, patience=50, max_points=20, kernel=wv.RBF(0.3), noise_variance=0.05, seed=0
+    )
     for i, x in enumerate(points(BOX, 24)):
         opt.tell(x, math.sin(i))
     state = json.loads(json.dumps(opt.state()))
@@ -259,7 +270,9 @@ def test_the_sample_is_a_good_state():
     assert wv.restore(WRITTEN).size == 20
 
 
-@pytest.mark.parametrize("state", [None, 5, "{}", [], {}, {"space": {}}, [WRITTEN], json.dumps(WRITTEN)], ids=str)
+@pytest.mark.parametrize(
+    "state", [None, 5, "{}", [], {}, {"space": {}}, [WRITTEN], json.dumps(WRITTEN)], ids=str
+)
 def test_not_a_state(state):
     refused(state)
 
@@ -297,15 +310,15 @@ def test_an_unknown_component(path, new):
 
 
 def accepted(states):
-    """Those that were restored although they are no good."""
+    """Those that were restored although they are no good, or refused without a word about the state."""
     taken = []
     for label, state in states:
         try:
             wv.restore(state)
         except wv.CorruptState as error:
-            assert "state" in str(error)
-        else:
-            taken.append(label)
+            if "state" in str(error):
+                continue
+        taken.append(label)
     return taken
 
 
@@ -328,7 +341,16 @@ def test_a_part_that_is_not_that_part(part):
         (("last_time",), ["NaN", "3", NAN, INF, [3.0], None]),  # None: nothing told, yet there are data
         (("origin",), ["NaN", "3", NAN, INF, None]),
         (("memory",), ["x", None, 5, ["a", "b"], [None, 1], [NAN, 1], [[1.0], 1]]),
-        (("space",), [None, 5, "box", {"type": "Box", "bounds": [[0, 1]]}, {"type": "Box", "bounds": [[1, 0], [0, 1]]}]),
+        (
+            ("space",),
+            [
+                None,
+                5,
+                "box",
+                {"type": "Box", "bounds": [[0, 1]]},
+                {"type": "Box", "bounds": [[1, 0], [0, 1]]},
+            ],
+        ),
         (("composition", "model", "noise", "variance"), [0.0, -1.0, NAN, "x", None]),
         (("surrogate",), [None, 5, "x", []]),
         (("surrogate", "model"), [None, 5, {"type": "Noise", "variance": 0.1}]),

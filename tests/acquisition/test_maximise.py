@@ -141,6 +141,20 @@ def test_a_small_mixed_space_is_searched_in_every_configuration():
     assert np.mean(np.array(short) > CLOSE) <= 0.05, np.round(short, 4)
 
 
+def test_discrete_coordinates_stay_exactly_at_their_levels():
+    """The point that the model evaluates is the point that is returned, to the last bit."""
+    space = wv.Space(a=wv.Real(0, 1), k=wv.Integer(1, 8), mode=wv.Choice(["x", "y", "z"]), b=wv.Real(0, 1))
+    moved = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        posterior = told(
+            space, Model(RBF(0.4), Noise(0.02)), space.sample(rng, 12), rng.normal(size=12)
+        ).posterior(13.0)
+        point = maximise(posterior, space, 1.0, generator).point
+        moved.append(float(np.abs(space.snap(point[None])[0] - point).max()))
+    assert max(moved) == 0.0
+
+
 def test_a_large_discrete_space_is_searched_well():
     """70 x 70 integers are too many to list as candidates; a neighbour is never better than the choice."""
     space = wv.Space(a=wv.Integer(1, 70), b=wv.Integer(1, 70))
@@ -148,7 +162,9 @@ def test_a_large_discrete_space_is_searched_well():
     short = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        posterior = told(space, Model(RBF(0.2), Noise(0.02)), space.sample(rng, 25), rng.normal(size=25)).posterior(26.0)
+        posterior = told(
+            space, Model(RBF(0.2), Noise(0.02)), space.sample(rng, 25), rng.normal(size=25)
+        ).posterior(26.0)
         choice = maximise(posterior, space, 1.0, generator)
         reached = bounds_at(posterior, choice.point[None], 1.0)[0]
         assert np.array_equal(space.snap(choice.point[None])[0], choice.point)
@@ -163,14 +179,18 @@ def test_a_large_discrete_space_is_searched_well():
 def test_without_data_every_point_is_as_likely():
     box = wv.Box([(0.0, 1.0), (0.0, 1.0)])
     posterior = Surrogate(box, Model(RBF(0.2), Noise(0.02))).posterior(1.0)
-    points = np.array([maximise(posterior, box, 1.0, lambda s=s: np.random.default_rng(s)).point for s in range(300)])
+    points = np.array(
+        [maximise(posterior, box, 1.0, lambda s=s: np.random.default_rng(s)).point for s in range(300)]
+    )
     assert len(np.unique(points, axis=0)) == 300
     np.testing.assert_allclose(points.mean(axis=0), 0.5, atol=4 * 0.29 / math.sqrt(300))
     counts, _, _ = np.histogram2d(*points.T, bins=3, range=[[0, 1], [0, 1]])
     assert counts.min() > 10
     arms = wv.Arms(6)
     posterior = Surrogate(arms, Model(wv.Empirical(np.eye(6)), Noise(0.02))).posterior(1.0)
-    drawn = [int(maximise(posterior, arms, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(120)]
+    drawn = [
+        int(maximise(posterior, arms, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(120)
+    ]
     assert np.bincount(drawn, minlength=6).min() > 5
 
 
@@ -178,14 +198,18 @@ def test_equal_arms_take_turns():
     """After one poor arm the other five are equal, and so are they for every seed."""
     arms = wv.Arms(6)
     posterior = told(arms, Model(wv.Empirical(np.eye(6)), Noise(0.02)), [[2.0]], [-1.0]).posterior(2.0)
-    drawn = {int(maximise(posterior, arms, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(60)}
+    drawn = {
+        int(maximise(posterior, arms, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(60)
+    }
     assert drawn == {0, 1, 3, 4, 5}
 
 
 def test_symmetric_summits_take_turns():
     box = wv.Box([(0.0, 1.0)])
     posterior = told(box, Model(RBF(0.3), Noise(0.02)), [[0.5]], [-1.0]).posterior(2.0)
-    drawn = {float(maximise(posterior, box, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(40)}
+    drawn = {
+        float(maximise(posterior, box, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(40)
+    }
     assert drawn == {0.0, 1.0}
 
 
@@ -203,7 +227,9 @@ def test_the_optimiser_breaks_ties_by_seed_and_step():
     """After a reset that empties the data the next point is random, and another one each time."""
     points = []
     for seed in range(2):
-        opt = wv.make("r-gp-ucb", wv.Box([(0, 1), (0, 1)]), period=1, kernel=RBF(0.2), noise_variance=0.02, seed=seed)
+        opt = wv.make(
+            "r-gp-ucb", wv.Box([(0, 1), (0, 1)]), period=1, kernel=RBF(0.2), noise_variance=0.02, seed=seed
+        )
         for _ in range(10):
             points.append(opt.ask())
             opt.tell(points[-1], 1.0)

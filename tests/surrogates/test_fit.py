@@ -52,7 +52,9 @@ def test_the_gradient_of_the_objective(kernel, temporal, noise, kinds, priors):
     }[priors]
     data = sample(RBF(0.3), Markov(0.1), 0.05, 25, 2, seed=1)
     objective = _Objective(kernel, temporal, noise, Search(learn=ALL, **chosen), data)
-    theta = objective.full[objective.moving] + np.random.default_rng(2).uniform(-0.2, 0.2, len(objective.moving))
+    theta = objective.full[objective.moving] + np.random.default_rng(2).uniform(
+        -0.2, 0.2, len(objective.moving)
+    )
     assert len(theta) == kinds
     _, gradient = objective(theta)
     for i in range(len(theta)):
@@ -84,7 +86,9 @@ def test_scikit_learn_finds_nothing_better(seed):
         RBF([0.3, 0.3]), Static(), Noise(0.01), (X, y, times), Search(learn=ALL[:3], starts=8, **FLAT)
     )
     bounds = {"length_scale_bounds": (0.05, 2.0)}
-    kernel = sk.ConstantKernel(1.0, (0.05, 20.0)) * sk.RBF([0.3, 0.3], **bounds) + sk.WhiteKernel(0.01, (1e-4, 0.25))
+    kernel = sk.ConstantKernel(1.0, (0.05, 20.0)) * sk.RBF([0.3, 0.3], **bounds) + sk.WhiteKernel(
+        0.01, (1e-4, 0.25)
+    )
     oracle = GaussianProcessRegressor(kernel, alpha=0.0, n_restarts_optimizer=12, random_state=0)
     oracle.fit(X, y)
     assert found.log_posterior >= oracle.log_marginal_likelihood_value_ - 1e-4
@@ -131,7 +135,12 @@ def test_several_starts_find_what_one_misses():
     for starts in (1, 8):
         data = sample(RBF(0.08), Static(), 0.02, 12, 1, seed=11)
         search = Search(starts=starts, **FLAT)
-        values.append([map_estimate(RBF(2.0), Static(), Noise(0.25), data, search, seed=s).log_posterior for s in range(4)])
+        values.append(
+            [
+                map_estimate(RBF(2.0), Static(), Noise(0.25), data, search, seed=s).log_posterior
+                for s in range(4)
+            ]
+        )
     one, eight = np.array(values)
     assert (eight >= one - 1e-9).all()
     assert eight.std() < 1e-3  # every seed ends at the same optimum
@@ -147,7 +156,7 @@ def test_the_rate_of_a_long_stream_is_recovered():
 def test_a_covariance_that_is_never_positive_definite():
     X = np.full((40, 1), 0.5)
     search = Search(learn=("lengthscale",))
-    with pytest.raises(NumericalFailure, match="fit: .*noise"):
+    with pytest.raises(NumericalFailure, match=r"fit: .*noise"):
         map_estimate(RBF(0.3), Static(), Noise(1e-20), (X, np.ones(40), np.arange(40.0)), search)
 
 

@@ -1,0 +1,166 @@
+"""The command line: list, demo, and what is said when something is wrong."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import windvane as wv
+from windvane.cli import demo as demo_verb
+from windvane.cli import main
+from windvane.errors import MissingExtra
+
+
+def run(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    try:
+        code = main(list(arguments))
+    except SystemExit as stop:
+        code = stop.code
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_list(capsys):
+    code, out, err = run(capsys, "list")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    names = {words[0] for words in lines if words}
+    assert (
+        set(wv.algorithms()) | set(wv.tasks()) | {"PosteriorBound", "Never", "Periodic", "NoImprovement"}
+        <= names
+    )
+    headings = [line for line in out.splitlines() if line and not line.startswith(" ")]
+    assert headings == ["algorithms", "triggers", "tasks"]
+    assert all(
+        len(words) > 1 for words in lines if words and words != ["algorithms"] and words[0] not in headings
+    )
+
+
+def test_list_json(capsys):
+    code, out, _ = run(capsys, "list", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert set(found) == {"algorithms", "triggers", "tasks"}
+    assert set(found["algorithms"]) == set(wv.algorithms())
+    assert all(isinstance(line, str) and line for lines in found.values() for line in lines.values())
+
+
+def test_list_one_kind_with_options(capsys):
+    code, out, _ = run(capsys, "list", "tasks", "--options")
+    assert code == 0
+    assert "lengthscale" in out
+    assert "et-gp-ucb" not in out
+    code, out, _ = run(capsys, "list", "triggers", "--json")
+    assert set(json.loads(out)) == {"triggers"}
+    assert "ResetWindow" not in json.loads(out)["triggers"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("dance",), ("list", "nothing"), ("demo", "--seeds", "x"), ("list", "--jsn")]
+)
+def test_mistakes_exit_with_2(capsys, arguments):
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert "usage: windvane" in err
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help"), ("list", "--help")])
+def test_help(capsys, arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert "usage: windvane" in out
+
+
+def test_demo(capsys, tmp_path):
+    out_folder = tmp_path / "new" / "folder"
+    code, out, err = run(
+        capsys,
+        "demo",
+        "--seeds",
+        "1",
+        "--steps",
+        "30",
+        "--rate",
+        "0.2",
+        "--jobs",
+        "1",
+        "--out",
+        str(out_folder),
+    )
+    assert (code, err) == (0, "")
+    for name in ("GP-UCB", "R-GP-UCB", "TV-GP-UCB", "ET-GP-UCB"):
+        assert name in out
+    assert "Resets of ET-GP-UCB in run 0, and why:" in out
+    assert str(out_folder / "demo.png") in out
+    assert (out_folder / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_short_demo(capsys, tmp_path):
+    code, _, err = run(capsys, "demo", "--seeds", "1", "--steps", "5", "--jobs", "1", "--out", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert (tmp_path / "demo.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--seeds", "0"),
+        ("--steps", "1"),
+        ("--steps", "-3"),
+        ("--jobs", "0"),
+        ("--rate", "7"),
+        ("--rate", "nan"),
+    ],
+)
+def test_demo_names_the_wrong_argument(capsys, tmp_path, option, value):
+    settings = {"--seeds": "1", "--steps": "12", "--jobs": "1", "--out": str(tmp_path), option: value}
+    code, _, err = run(capsys, "demo", *(word for pair in settings.items() for word in pair))
+    assert code == 2
+    assert err.startswith("windvane: ")
+    assert option.removeprefix("--") in err
+    assert value in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "demo.png").exists()
+
+
+def test_a_folder_that_is_a_file(capsys, tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    code, _, err = run(capsys, "demo", "--seeds", "1", "--steps", "12", "--jobs", "1", "--out", str(taken))
+    assert code == 1
+    assert err.startswith("windvane: ")
+    assert str(taken) in err
+
+
+def test_a_missing_extra_says_how_to_get_it(capsys, monkeypatch, tmp_path):
+    def absent(module, extra):
+        raise MissingExtra(f"this needs {module}: pip install 'windvane[{extra}]'")
+
+    monkeypatch.setattr(demo_verb, "require", absent)
+    code, _, err = run(capsys, "demo", "--out", str(tmp_path))
+    assert code == 2
+    assert "pip install 'windvane[demo]'" in err
+
+
+def test_interrupted(capsys, monkeypatch, tmp_path):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo_verb.demo, "execute", stopped)
+    code, _, err = run(capsys, "demo", "--out", str(tmp_path))
+    assert (code, err) == (130, "windvane: interrupted\n")
+
+
+def test_as_a_module():
+    found = subprocess.run(
+        [sys.executable, "-m", "windvane", "list", "tasks"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "within-model" in found.stdout
