@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check table1 lemma3 bench endless clean
+.PHONY: help demo test lint table1 lemma3 endless first-steps bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ lemma3: $(VENV)/demo  ## the share of static runs with a reset, over 1,000 runs 
 
 endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a step
 	$(BIN)/python bench/endless.py
+
+first-steps: $(VENV)/demo  ## false alarms of ET-GP-UCB that is told nothing, by how long it learns first
+	$(BIN)/python bench/first_steps.py
 
 .venv-bench/ready: bench/constraints.txt
 	$(PYTHON) -m venv .venv-bench

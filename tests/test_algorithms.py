@@ -79,15 +79,16 @@ OPTIONS = {
     "patience": 3, "period": 9, "rate": 0.1, "rate_bounds": (0.01, 0.1), "reset_window": (3, 9),
     "trigger": wv.Never(), "variation": 2.0, "window": 9,
 }  # fmt: skip
-ET = {"delta", "noise_cap", "trigger", "reset_window", "rate_bounds", "horizon", "forced"}
+ET_FIXED = {"delta", "noise_cap", "trigger", "horizon", "forced"}  # the window is in the name
+ET = ET_FIXED | {"reset_window", "rate_bounds"}
 TAKES = {
     "gp-ucb": set(),
     "r-gp-ucb": {"rate", "period", "horizon"},
     "et-gp-ucb": ET,
     "et-gp-ucb-backtracking": ET | {"cap"},
-    "et-gp-ucb[0.01,0.05]": ET,
-    "et-gp-ucb[0.001,0.1]": ET,
-    "et-gp-ucb[0,1]": ET,
+    "et-gp-ucb[0.01,0.05]": ET_FIXED,
+    "et-gp-ucb[0.001,0.1]": ET_FIXED,
+    "et-gp-ucb[0,1]": ET_FIXED,
     "always-n-low": {"rate_bounds", "period", "horizon"},
     "r-gp-ucb-average": {"rate", "period", "horizon"},
     "tv-gp-ucb": {"rate"},
@@ -112,8 +113,9 @@ def test_options_that_are_not_used_are_refused(name):
 
 @pytest.mark.parametrize("name", [name for name in TABLE if "[" in name])
 def test_variants_named_after_their_bounds_take_no_other_window(name):
-    with pytest.raises(wv.InvalidArgument, match="reset_window"):
-        composition(name, horizon=400, reset_window=(3, 9))
+    for option, value in {"reset_window": (3, 9), "rate_bounds": (0.02, 0.03)}.items():
+        with pytest.raises(wv.InvalidArgument, match=option):
+            composition(name, horizon=400, **{option: value})
 
 
 def test_options_reach_their_part():
@@ -256,33 +258,29 @@ def test_nothing_is_learned_if_all_is_given():
     assert learner(kernel=wv.RBF(0.2), noise_variance=0.1).composition.learning == wv.Given()
 
 
-def surface(x, t):
-    """An objective in odd units that jumps at t = 12."""
-    return 300.0 + 40.0 * math.sin(4.0 * x[0] + 3.0 * x[1]) + (900.0 if t >= 12 else 0.0)
-
-
 def test_learn_then_monitor():
-    """Learn for 2d steps after a start or reset, freeze, then monitor (Section 5.3)."""
-    opt = learner()
-    models, events = [opt.model], []
-    for t in range(26):
-        x = opt.ask()
-        events.append(opt.tell(x, surface(x, t)))
-        models.append(opt.model)
-    first = next(i for i, event in enumerate(events) if event.reset)
-    assert first == 12
-    assert [event.monitored for event in events[: first + 1]] == [False] * 4 + [True] * 9
-    assert models[1] == models[0]  # one point says nothing about a lengthscale
-    assert all(models[i + 1] != models[i] for i in (1, 2, 3))
-    assert all(models[i + 1] is models[i] for i in range(4, first + 1))  # frozen, also by the reset
-    after = events[first + 1 :]
-    assert [event.monitored for event in after[:6]] == [False] * 4 + [True] * 2
-    assert [event.elapsed for event in after[:6]] == [1, 2, 3, 4, 5, 6]
-    relearned = models[first + 2 : first + 6]
-    assert len({repr(model) for model in relearned}) > 1
-    assert all(model is models[first + 5] for model in models[first + 5 : first + 9])
-    assert 200.0 < models[4].scaling.offset < 400.0
-    assert 1000.0 < models[first + 5].scaling.offset < 1400.0
+    """Learn for 2d steps after a start or reset, freeze, then monitor (Section 6.3)."""
+    opt = learner(learning=wv.LearnThenMonitor())
+    rng, offsets, resets = np.random.default_rng(0), [], []
+    for t in range(60):
+        x, before = rng.uniform(size=2), opt.model
+        jump = 900.0 * (t // 20)  # in odd units
+        event = opt.tell(x, 300.0 + jump + 40.0 * math.sin(4.0 * x[0] + 3.0 * x[1]))
+        assert event.monitored == (event.elapsed > 4)
+        if event.reset:
+            assert event.monitored
+            assert opt.model is before  # one point says nothing about a lengthscale
+            resets.append(t)
+        elif event.monitored or event.size < 2:
+            assert opt.model is before  # frozen
+        else:
+            assert opt.model is not before
+            assert event.elapsed <= 4
+        offsets.append(opt.model.scaling.offset)
+    assert {20, 40} <= set(resets)  # each jump is seen at once
+    assert offsets[19] == pytest.approx(300.0, abs=60.0)
+    assert offsets[39] == pytest.approx(1200.0, abs=60.0)
+    assert offsets[59] == pytest.approx(2100.0, abs=60.0)
 
 
 def test_a_jump_while_learning_is_not_judged():
@@ -290,6 +288,17 @@ def test_a_jump_while_learning_is_not_judged():
     for t in range(4):
         event = opt.tell(BOX.decode(np.array([0.2 * t, 0.3])), 1e6 * (t == 3))
         assert (event.monitored, event.reset) == (False, False)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 15])
+def test_by_default_nothing_is_judged_for_at_least_2d_steps(dim):
+    opt = learner(space=wv.Box([(0.0, 1.0)] * dim))
+    steps = opt.composition.learning.steps or 2 * dim
+    assert steps >= 2 * dim
+    rng = np.random.default_rng(0)
+    events = [opt.tell(rng.uniform(size=dim), float(rng.normal())) for _ in range(steps + 1)]
+    assert [event.monitored for event in events] == [False] * steps + [True]
+    assert not any(event.reset for event in events[:steps])
 
 
 def test_learning_steps_are_settable():

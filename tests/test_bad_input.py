@@ -104,7 +104,10 @@ def test_the_table_has_every_option():
 def test_every_option_of_every_algorithm(name, option):
     good = {**GIVEN, **NEEDS.get(name, {})}
     wv.make(name, BOX, **good)
-    calls = {repr(value): partial(wv.make, name, BOX, **{**good, option: value}) for value in BAD[option]}
+    bad = BAD[option]
+    if (name, option) == ("ui-tvbo", "rate"):
+        bad = [value for value in bad if value != 1.5]  # a variance, not a rate
+    calls = {repr(value): partial(wv.make, name, BOX, **{**good, option: value}) for value in bad}
     assert wrong(calls, option) == {}
 
 

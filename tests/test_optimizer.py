@@ -362,6 +362,18 @@ def test_best_of_arms_is_exact(goal):
         assert best.mean == pytest.approx(means[best.x], abs=1e-12)
 
 
+def test_best_after_a_reset_that_kept_nothing():
+    """The model knows nothing then; the caller still needs a point to run the system at."""
+    opt = make("r-gp-ucb", period=3)
+    for x, y in stream(3):
+        event = opt.tell(x, y)
+    assert (event.reset, opt.size) == (True, 0)
+    best = opt.best()
+    np.testing.assert_allclose(best.x, x)
+    assert (best.mean, best.std) == (0.0, 1.0)
+    assert np.array_equal(wv.restore(json.loads(json.dumps(opt.state()))).best().x, best.x)
+
+
 # -- a budget ---------------------------------------------------------------------------------------
 
 
@@ -387,11 +399,9 @@ def test_max_points_is_respected(name, options):
     assert opt.size == 12 or event.reset or name.startswith("et-")
 
 
-def test_max_points_and_a_sliding_window():
-    opt = make("sw-gp-ucb", window=20, max_points=12)
-    for x, y in stream(30, seed=8):
-        opt.tell(x, y)
-    assert opt.size <= 12
+def test_a_sliding_window_takes_no_other_limit():
+    with pytest.raises(wv.InvalidArgument, match="max_points"):
+        make("sw-gp-ucb", window=20, max_points=12)
 
 
 # -- mixed spaces -----------------------------------------------------------------------------------

@@ -340,6 +340,7 @@ def test_a_part_that_is_not_that_part(part):
         (("age",), ["3", None, -1, 1.5, NAN]),
         (("last_time",), ["NaN", "3", NAN, INF, [3.0], None]),  # None: nothing told, yet there are data
         (("origin",), ["NaN", "3", NAN, INF, None]),
+        (("last_point",), ["x", 5, [], [0.5], [0.5, NAN], [0.5, "x"], [0.5, 7.0], None]),
         (("memory",), ["x", None, 5, ["a", "b"], [None, 1], [NAN, 1], [[1.0], 1]]),
         (
             ("space",),

@@ -24,7 +24,9 @@ from windvane.theory import reset_window
 from windvane.triggers import NoImprovement, Periodic
 
 COMMON = ("kernel", "noise_variance", "beta", "max_points", "learning", "scaling")
-ET = ("delta", "noise_cap", "trigger", "reset_window", "rate_bounds", "horizon", "forced")
+ET_FIXED = ("delta", "noise_cap", "trigger", "horizon", "forced")  # the window is in the name
+ET = (*ET_FIXED, "reset_window", "rate_bounds")
+UNLIMITED = tuple(option for option in COMMON if option != "max_points")
 
 
 @dataclass(frozen=True)
@@ -92,17 +94,17 @@ ALGORITHMS: dict[str, Algorithm] = {
     ),
     "et-gp-ucb[0.01,0.05]": Algorithm(
         "ET-GP-UCB, reset window from 0.01 <= eps <= 0.05 (Table 1)",
-        (*COMMON, *ET),
+        (*COMMON, *ET_FIXED),
         lambda s: _event_triggered(s, LastPoint(), (0.01, 0.05)),
     ),
     "et-gp-ucb[0.001,0.1]": Algorithm(
         "ET-GP-UCB, reset window from 0.001 <= eps <= 0.1 (Table 1)",
-        (*COMMON, *ET),
+        (*COMMON, *ET_FIXED),
         lambda s: _event_triggered(s, LastPoint(), (0.001, 0.1)),
     ),
     "et-gp-ucb[0,1]": Algorithm(
         "ET-GP-UCB, nothing known of eps: no window (Table 1)",
-        (*COMMON, *ET),
+        (*COMMON, *ET_FIXED),
         lambda s: _event_triggered(s, LastPoint(), (0.0, 1.0)),
     ),
     "always-n-low": Algorithm(
@@ -128,7 +130,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "ui-tvbo": Algorithm(
         "GP with variance injected at every step, 1 + s2 min(t, t') (Brunzema 2022)",
         (*COMMON, "rate"),
-        lambda s: s.compose(temporal=Wiener(s.rate)),
+        lambda s: s.compose(temporal=Wiener(s.injected)),
     ),
     "igp-ucb": Algorithm(
         "static GP with IGP-UCB's beta (Chowdhury & Gopalan 2017)",
@@ -137,7 +139,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     ),
     "sw-gp-ucb": Algorithm(
         "static GP on a sliding window (Zhou & Shroff 2021)",
-        (*COMMON, "bound", "delta", "window", "variation", "horizon"),
+        (*UNLIMITED, "bound", "delta", "window", "variation", "horizon"),
         lambda s: s.compose(schedule=s.igp(), limit=SlidingWindow(s.length("window"))),
     ),
     "br-gp-ucb": Algorithm(

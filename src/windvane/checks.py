@@ -116,6 +116,6 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     names = sorted(allowed)
     if isinstance(value, str) and value in names:
         return value
-    close = get_close_matches(str(value), names, n=1)
+    close = get_close_matches(str(value).lower(), names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     raise UnknownName(f"{name}={value!r}: unknown{hint} Allowed: {', '.join(names)}")

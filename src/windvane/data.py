@@ -6,6 +6,7 @@ Shapes: `n` observations in a unit cube of `d` encoded coordinates.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -116,8 +117,11 @@ class Event:
     size: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for a log: arrays become lists."""
+        """Plain values for a log: arrays become lists; an infinite threshold becomes None, for JSON."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for name in ("statistic", "threshold"):
+            if not math.isfinite(values[name]):
+                values[name] = None
         if isinstance(self.x, np.ndarray):
             values["x"] = self.x.tolist()
         elif isinstance(self.x, dict):

@@ -7,7 +7,7 @@ tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> 
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 
 from windvane.acquisition import UCB, Acquisition, Moment
 from windvane.acquisition.maximise import maximise
-from windvane.checks import Array, integer, one_of, real
+from windvane.checks import Array, array, integer, one_of, real
 from windvane.codec import component, decode, encode
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
-from windvane.errors import CorruptState, InvalidArgument, WindvaneError
+from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
 from windvane.retention import Full, LastPoint, Limit, Retention
 from windvane.spaces.base import Domain
 from windvane.surrogates import GP, Given, Learning, Model, Surrogate
@@ -26,7 +26,6 @@ from windvane.threads import one_thread
 from windvane.triggers import Never, ResetWindow, Trigger
 
 STATE_VERSION = 1
-FEW = 32  # observations
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -45,6 +44,27 @@ class Composition:
     limit: Limit = field(default_factory=Full)
     learning: Learning = field(default_factory=Given)
     rescale: bool = False  # learn the scaling of y together with the hyperparameters
+
+    def __post_init__(self) -> None:
+        fits = {
+            "name": isinstance(self.name, str),
+            "model": isinstance(self.model, Model),
+            "acquisition": _has(self.acquisition, "propose"),
+            "trigger": _has(self.trigger, "start", "test"),
+            "window": isinstance(self.window, ResetWindow),
+            "on_trigger": _has(self.on_trigger, "keep"),
+            "on_forced": _has(self.on_forced, "keep"),
+            "limit": _has(self.limit, "apply"),
+            "learning": _has(self.learning, "due", "monitors", "search"),
+            "rescale": isinstance(self.rescale, bool),
+        }
+        for part, fit in fits.items():
+            if not fit:
+                raise InvalidType(f"{part}={getattr(self, part)!r}: cannot play that part in a composition")
+
+
+def _has(part: object, *methods: str) -> bool:
+    return not isinstance(part, type) and all(hasattr(part, method) for method in methods)
 
 
 class Optimizer:
@@ -72,7 +92,13 @@ class Optimizer:
         self._age = 0  # tells since the last fit
         self._last_time: float | None = None
         self._origin = 0.0
+        self._last_point: Array | None = None
         self._asked: tuple[float, Any] | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.composition.name} on {self.space}: step {self._step}, {self.size} observations in use>"
+        )
 
     # -- the clock -----------------------------------------------------------------------------------
 
@@ -101,22 +127,18 @@ class Optimizer:
         """The hyperparameters in force."""
         return self._surrogate.model
 
-    def _now(self, time: Any) -> float:
-        """A time on the model's axis: the caller's, counted so that the first observation is at 1."""
+    def _now(self, time: Any) -> tuple[float, float]:
+        """A time as told, and on the model's axis, where the first observation is at 1."""
         if time is None:
-            return self.time - self._origin
-        now = real("time", time)
+            return self.time, self.time - self._origin
+        stamp = real("time", time)
         if self._last_time is None:
-            return 1.0
-        if now < self._last_time:
+            return stamp, 1.0
+        if stamp < self._last_time:
             raise InvalidArgument(
-                f"time={time!r}: must not be before the last observation at {self._last_time:g}"
+                f"time={time!r}: must not be before the last observation at {self._last_time!r}"
             )
-        return now - self._origin
-
-    def _threads(self) -> AbstractContextManager[None]:
-        """BLAS does not thread products as small as those of a few observations; leave it alone then."""
-        return one_thread if self.size >= FEW else nullcontext()
+        return stamp, stamp - self._origin
 
     def _generator(self) -> np.random.Generator:
         """The generator of this step: a function of the seed and t, so that asking changes nothing."""
@@ -126,9 +148,9 @@ class Optimizer:
 
     def ask(self, time: float | None = None) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point."""
-        now = self._now(time)
+        _, now = self._now(time)
         if self._asked is None or self._asked[0] != now:
-            with self._threads():
+            with one_thread:
                 choice = self.composition.acquisition.propose(
                     self._surrogate.posterior(now), self.space, self._moment(), self._generator
                 )
@@ -140,20 +162,25 @@ class Optimizer:
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
-        encoded, now = self.space.encode_many(points), self._now(time)
-        with self._threads():
+        encoded, (_, now) = self.space.encode_many(points), self._now(time)
+        with one_thread:
             mean, std = self._surrogate.predict(encoded, now)
         return self._sign * mean, std
 
     def best(self, time: float | None = None) -> Best:
-        """The point believed best now: the maximiser of the posterior mean."""
-        now = self._now(time)
-        if not self.size:
+        """The point believed best now: the maximiser of the posterior mean.
+
+        Right after a reset that kept nothing, the model knows nothing: then it is the last point told.
+        """
+        _, now = self._now(time)
+        if self._last_point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
-        with self._threads():
-            choice = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator)
-            mean, std = self._surrogate.predict(choice.point[None, :], now)
-        return Best(self.space.decode(choice.point), self._sign * float(mean[0]), float(std[0]))
+        with one_thread:
+            point = self._last_point
+            if self.size:
+                point = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator).point
+            mean, std = self._surrogate.predict(point[None, :], now)
+        return Best(self.space.decode(point), self._sign * float(mean[0]), float(std[0]))
 
     # -- telling ---------------------------------------------------------------------------------------
 
@@ -161,12 +188,12 @@ class Optimizer:
         """Record the value `y` observed at `x`; returns everything that happened."""
         point = self.space.encode(x)
         value = self._sign * real("y", y)
-        now = self._now(time)
+        stamp, now = self._now(time)
         new = Observation(point, value, now, self._step)
-        with self._threads():
-            return self._observe(new, x, y, time)
+        with one_thread:
+            return self._observe(new, x, y, stamp)
 
-    def _observe(self, new: Observation, x: Any, y: float, time: float | None) -> Event:
+    def _observe(self, new: Observation, x: Any, y: float, stamp: float) -> Event:
         point, value, now, _ = new
         forecast = self._surrogate.forecast(point, now)
         prediction = forecast.prediction
@@ -192,20 +219,24 @@ class Optimizer:
             self._surrogate.follow(data)
             self._memory = composition.trigger.start()
             self._elapsed = 1
-        if self._last_time is None and time is not None:
-            self._origin = real("time", time) - 1.0
-        self._last_time = now + self._origin
+        if self._last_time is None:
+            self._origin = stamp - now
+        self._last_time = stamp
+        self._last_point = point
         self._step += 1
         self._age += 1
         self._asked = None
         if composition.learning.due(elapsed if decision == "no" else 0, self.size, self._age, self._dim):
             self._surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
             self._age = 0
-        return self._event(new, x, y, prediction, verdict, monitored, elapsed, decision != "no", reason, kept)
+        return self._event(
+            new, stamp, x, y, prediction, verdict, monitored, elapsed, decision != "no", reason, kept
+        )
 
     def _event(
         self,
         new: Observation,
+        stamp: float,
         x: Any,
         y: float,
         prediction: Prediction,
@@ -220,7 +251,7 @@ class Optimizer:
         surprise = new.y - prediction.mean
         return Event(
             step=new.step,
-            time=new.time + self._origin,
+            time=stamp,
             x=_echo(x),
             y=float(y),
             mean=self._sign * prediction.mean,
@@ -273,15 +304,17 @@ class Optimizer:
             "age": self._age,
             "last_time": self._last_time,
             "origin": self._origin,
+            "last_point": None if self._last_point is None else self._last_point.tolist(),
             "memory": list(self._memory),
             "surrogate": self._surrogate.state(),
         }
 
 
-def restore(state: dict[str, Any]) -> Optimizer:
+def restore(state: Any) -> Optimizer:
     """The optimiser that wrote the state: it asks the same points and gives the same events."""
     if not isinstance(state, dict) or "windvane" not in state:
-        raise CorruptState("state: not a Windvane state; expected the dict that state() returned")
+        hint = "; parse it with json.loads first" if isinstance(state, str | bytes) else ""
+        raise CorruptState(f"state: not a Windvane state; expected the dict that state() returned{hint}")
     version = state["windvane"]
     if version != STATE_VERSION:
         raise CorruptState(f"state: written in format {version!r}; this version reads format {STATE_VERSION}")
@@ -296,7 +329,9 @@ def restore(state: dict[str, Any]) -> Optimizer:
         last = state["last_time"]
         optimizer._last_time = None if last is None else real("state(last_time)", last)
         optimizer._origin = real("state(origin)", state["origin"])
-        optimizer._memory = tuple(state["memory"])
+        point = state["last_point"]
+        optimizer._last_point = None if point is None else array("state(last_point)", point, (space.dim,))
+        optimizer._memory = tuple(real("state(memory)", entry) for entry in list(state["memory"]))
         optimizer._surrogate = Surrogate.restore(space, state["surrogate"])
     except CorruptState:
         raise
@@ -307,6 +342,6 @@ def restore(state: dict[str, Any]) -> Optimizer:
 
 def _echo(x: Any) -> Any:
     """The told point as a value of our own, so that a later change by the caller does not reach the log."""
-    if isinstance(x, dict):
+    if isinstance(x, Mapping):
         return dict(x)
     return np.array(x, dtype=np.float64) if np.ndim(x) else int(x)

@@ -12,7 +12,18 @@ import numpy as np
 from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Schedule
 from windvane.checks import integer, probability, real
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.kernels import RBF, Empirical, Kernel, Markov, SpaceTime, Static, Stationary, Temporal
+from windvane.kernels import (
+    RBF,
+    Empirical,
+    Kernel,
+    Markov,
+    Product,
+    SpaceTime,
+    Static,
+    Stationary,
+    Sum,
+    Temporal,
+)
 from windvane.optimizer import Composition
 from windvane.retention import Budget, Full, Limit
 from windvane.spaces import Arms
@@ -33,6 +44,7 @@ from windvane.triggers import Never, PosteriorBound, ResetWindow, Trigger
 
 FIRST_LENGTHSCALE = 0.3
 FIRST_NOISE = 0.01
+LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
 GAIN_POINTS = 256  # candidates on which the maximum information gain is computed greedily
 
 
@@ -65,8 +77,13 @@ class Settings:
 
     @property
     def rate(self) -> float:
-        """The rate of change eps (or the injected variance of UI-TVBO)."""
+        """The rate of change eps."""
         return real("rate", self.need("rate", "the rate of change eps a step"), at_least=0.0, at_most=1.0)
+
+    @property
+    def injected(self) -> float:
+        """UI-TVBO's variance s2, which may exceed 1."""
+        return real("rate", self.need("rate", "the variance s2 injected a step"), at_least=0.0)
 
     @property
     def horizon(self) -> int | None:
@@ -130,7 +147,8 @@ class Settings:
         """Learn what is open: before monitoring if there is a trigger, else again and again."""
         given = self.get("learning")
         if given is not None:
-            if not all(hasattr(given, name) for name in ("due", "monitors", "search")):
+            parts = ("due", "monitors", "search")
+            if isinstance(given, type) or not all(hasattr(given, name) for name in parts):
                 raise InvalidType(
                     f"learning={given!r}: must be wv.LearnThenMonitor, wv.LearnOnline or wv.Given"
                 )
@@ -138,7 +156,9 @@ class Settings:
         if not self._unknown:
             return Given()
         search = self._search(self._unknown)
-        return LearnOnline(search=search) if isinstance(trigger, Never) else LearnThenMonitor(search=search)
+        if isinstance(trigger, Never):
+            return LearnOnline(search=search)
+        return LearnThenMonitor(max(2 * self.space.parameter_count, LEAST_LEARNED), search=search)
 
     # -- the other parts -----------------------------------------------------------------------------
 
@@ -147,7 +167,7 @@ class Settings:
         given = self.get("beta")
         if given is None:
             return default or LogBeta()
-        if hasattr(given, "multiplier"):
+        if hasattr(given, "multiplier") and not isinstance(given, type):
             return given  # type: ignore[no-any-return]
         if isinstance(given, tuple | list) and len(given) == 2:
             return LogBeta(*given)
@@ -163,8 +183,11 @@ class Settings:
         given = self.get("trigger")
         if given is None:
             return default or PosteriorBound(self.delta, noise_cap=self.get("noise_cap"))
-        if not isinstance(given, Trigger):
-            raise InvalidType(f"trigger={given!r}: must have start() and test(); see wv.PosteriorBound")
+        if isinstance(given, type) or not isinstance(given, Trigger):
+            raise InvalidType(f"trigger={given!r}: must be an instance such as wv.PosteriorBound(0.1)")
+        for option in ("delta", "noise_cap"):
+            if self.get(option) is not None:
+                raise InvalidArgument(f"{option}=, trigger=: give one of the two; the trigger has its own")
         return given
 
     def window(self, rate_bounds: tuple[float, float] | None = None) -> ResetWindow:
@@ -247,6 +270,10 @@ class Settings:
         **parts: Any,
     ) -> Composition:
         """The composition: what is common to all algorithms, and the parts that make this one."""
+        if temporal is not None and isinstance(self.get("kernel"), SpaceTime):
+            raise InvalidArgument(
+                f"kernel: {self.name!r} brings its own temporal part; give the spatial kernel only"
+            )
         chosen = trigger or Never()
         return Composition(
             name=self.name,
@@ -263,16 +290,19 @@ class Settings:
 
 
 def _fits(kernel: Kernel, space: Domain) -> None:
-    """A kernel must be able to compare the points of the space."""
-    if isinstance(kernel, Empirical):
-        if not isinstance(space, Arms):
-            raise InvalidArgument(
-                "kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52"
-            )
+    """A kernel, and every part of a sum or product, must be able to compare the points of the space."""
+    if isinstance(kernel, Sum | Product):
+        _fits(kernel.left, space)
+        _fits(kernel.right, space)
+    elif isinstance(space, Arms):
+        if not isinstance(kernel, Empirical):
+            raise InvalidType("kernel: arms have no coordinates; compare them with wv.Empirical(covariance)")
         if kernel.size != space.size:
             raise InvalidArgument(
                 f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms"
             )
+    elif isinstance(kernel, Empirical):
+        raise InvalidArgument("kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52")
     elif isinstance(kernel, Stationary) and len(kernel.lengthscale) not in (1, space.dim):
         raise InvalidArgument(
             f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; "

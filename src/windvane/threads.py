@@ -2,7 +2,7 @@
 
 NumPy's BLAS wakes a thread a core for matrices of a few hundred rows and then waits for them; on a
 busy machine a step becomes a hundred times slower. The BLAS libraries that this process has loaded
-are found once; entering and leaving costs about two microseconds.
+are found once; entering and leaving costs a few microseconds.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from windvane.checks import integer
+from windvane.checks import integer, real
 from windvane.experiments import demo
 from windvane.extras import require
 
@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> None:
     plan = demo.Plan(
         seeds=integer("--seeds", given.seeds, at_least=1),
         steps=integer("--steps", given.steps, at_least=2),
-        rate=given.rate,
+        rate=real("--rate", given.rate, at_least=0.0, at_most=1.0),
     )
     given.out.mkdir(parents=True, exist_ok=True)
     columns = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from windvane.cli import demo, listing
 from windvane.errors import WindvaneError
@@ -19,6 +20,7 @@ def parser() -> argparse.ArgumentParser:
         description="Bayesian optimisation for objectives that change over time.",
         epilog="Start with `windvane demo`. `windvane VERB --help` explains a verb.",
     )
+    top.add_argument("--version", action="version", version=f"windvane {version('windvane')}")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
         verb.register(verbs)

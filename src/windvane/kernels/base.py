@@ -89,6 +89,11 @@ class Kernel(ABC):
     def theta_gradient(self, A: Array) -> Array:
         """The p x m x m derivatives of `matrix(A, A)` in theta."""
 
+    @property
+    @abstractmethod
+    def signal(self) -> float | None:
+        """k(a, a) if it is the same everywhere, else None."""
+
     def split(self, first: int) -> tuple[Kernel, Kernel] | None:
         """Factors over the first coordinates and the rest, k = k_1 k_2, or None if there are none."""
         del first
@@ -140,6 +145,12 @@ class Sum(Pair, Kernel):
         """The sum of the two matrices."""
         return self.left.matrix(A, B) + self.right.matrix(A, B)
 
+    @property
+    def signal(self) -> float | None:
+        """The sum of the two, if both are constant."""
+        one, two = self.left.signal, self.right.signal
+        return None if one is None or two is None else one + two
+
     def diagonal(self, A: Array) -> Array:
         """The sum of the two diagonals."""
         return self.left.diagonal(A) + self.right.diagonal(A)
@@ -169,6 +180,12 @@ class Product(Pair, Kernel):
     def matrix(self, A: Array, B: Array) -> Array:
         """The entrywise product of the two matrices."""
         return self.left.matrix(A, B) * self.right.matrix(A, B)
+
+    @property
+    def signal(self) -> float | None:
+        """The product of the two, if both are constant."""
+        one, two = self.left.signal, self.right.signal
+        return None if one is None or two is None else one * two
 
     def diagonal(self, A: Array) -> Array:
         """The product of the two diagonals."""

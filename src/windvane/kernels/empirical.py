@@ -58,6 +58,11 @@ class Empirical(Kernel):
         rows, columns = A[:, 0].astype(np.intp), B[:, 0].astype(np.intp)
         return np.asarray(self.covariance[rows[:, None], columns])
 
+    @property
+    def signal(self) -> float | None:
+        """Arms differ."""
+        return None
+
     def diagonal(self, A: Array) -> Array:
         """The arms' variances."""
         arms = A[:, 0].astype(np.intp)

@@ -88,6 +88,11 @@ class Stationary(Kernel):
         """The m x n matrix v g(q)."""
         return self.profile(self._squared(A, B))
 
+    @property
+    def signal(self) -> float | None:
+        """v."""
+        return self.variance
+
     def diagonal(self, A: Array) -> Array:
         """v, m times."""
         return np.full(A.shape[0], self.variance)

@@ -1,7 +1,7 @@
 """Covariances of times, and the separable model of space and time.
 
 k((x, t), (x', t')) = k_S(x, x') k_T(t, t'). With `decay`, a posterior moves on in time without
-touching its data (PAPER_FACTS: past covariances to the present scale by one number a step).
+touching its data: past covariances to the present scale by one number a step.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Static(Temporal):
 @component
 @dataclass(frozen=True)
 class Markov(Temporal):
-    """(1 - eps)^(|t - t'| / 2), Assumption 2 and Eq. (4): the rate of change eps is known.
+    """(1 - eps)^(|t - t'| / 2), Assumption 2: the rate of change eps is known.
 
     >>> float(Markov(0.19).cross(np.array([0.0]), 1.0)[0])
     0.9

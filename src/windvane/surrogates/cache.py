@@ -3,7 +3,7 @@
 The posterior on the candidates only ever needs sums sum_i c_i k(x_i, .) over the data. A
 `PointCache` keeps the rows k(x_i, .), O(n M) a sum. A `GridCache` uses that a product kernel on a
 tensor grid separates, sum_i c_i k_A(x_i, .) k_B(x_i, .) = K_A' diag(c) K_B: a small matrix
-product that stays in the processor's cache (PAPER_FACTS point 6).
+product that stays in the processor's cache.
 
 Rows live in slots: dropping a point frees its slot, and nothing is moved.
 """

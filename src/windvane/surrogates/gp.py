@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from windvane.checks import Array
-from windvane.kernels import Empirical, Kernel, Static, Temporal
+from windvane.kernels import Kernel, Static, Temporal
 from windvane.surrogates.cache import CandidateCache
 from windvane.surrogates.factor import Factor
 from windvane.surrogates.noise import Noise
@@ -82,9 +82,8 @@ class GP:
     ) -> None:
         self.kernel, self.noise, self.temporal = kernel, noise, temporal or Static()
         self._timeless = self.temporal == Static()
-        self._signal = (
-            None if isinstance(kernel, Empirical) else float(kernel.diagonal(np.zeros((1, dim)))[0])
-        )
+        self._signal = kernel.signal
+        self._moves = self.temporal.decay(0.0, 1.0) is not None
         self._factor = Factor()
         self._X, self._y, self._times = np.empty((32, dim)), np.empty(32), np.empty(32)
         self._z, self._alpha = np.empty(0), np.empty(0)
@@ -213,8 +212,17 @@ class GP:
     # -- growing and shrinking -------------------------------------------------------------------
 
     def append(self, x: Array, y: float, time: float, projection: Projection | None = None) -> None:
-        """Add an observation, O(n^2 + n M)."""
+        """Add an observation, O(n^2 + n M); O(n^3) if noise grows with age."""
         n = len(self)
+        if (
+            self.noise.ages
+        ):  # always factored afresh: it depends on the data and the time, not on the way there
+            self.replace(
+                np.concatenate((self.X, x[None, :])),
+                np.concatenate((self.y, (y,))),
+                np.concatenate((self.times, (time,))),
+            )
+            return
         found = projection or self.project(x, time)
         pivot = self.noise.variance + found.variance  # never below the noise, whatever the rounding
         w = self._factor.append(found.v, pivot)
@@ -234,11 +242,16 @@ class GP:
             self._cache_append(x, time, w, pivot, step)
 
     def drop(self, j: int) -> None:
-        """Remove the j-th oldest observation, O(n^2 + n M)."""
+        """Remove the j-th oldest observation, O(n^2 + n M); O(n^3) if noise grows with age."""
         n = len(self)
+        if self.noise.ages:
+            rest = np.flatnonzero(np.arange(n) != j)
+            self.replace(self.X[rest], self.y[rest], self.times[rest])
+            return
         column = self._factor.drop(j)
         pivot, weight = float(column[j]), float(self._alpha[j])
         if self._cache is not None:
+            self._cache_valid &= self._moves
             if self._cache_valid:
                 tau = 1.0 if self._timeless else self.temporal.cross(self._times[:n], self._cached_at)
                 lost = self._cache.contract(column * tau)
@@ -337,7 +350,7 @@ class GP:
         assert self._cache is not None
         n = len(w)
         decay = self.temporal.decay(self._cached_at, time) if n else 1.0
-        valid = self._cache_valid and decay is not None and not self.noise.ages
+        valid = self._cache_valid and self._moves
         if valid and n:
             tau = w if self._timeless else w * self.temporal.cross(self._times[:n], time)
             known = self._cache.contract(tau)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from windvane.checks import Array
+from windvane.checks import Array, array, integer, real
 from windvane.codec import component, decode, encode
 from windvane.data import Dataset, Observation, Prediction
 from windvane.errors import CorruptState
@@ -186,22 +186,26 @@ class Surrogate:
         surrogate = Surrogate(domain, model)
         base = Dataset.empty(domain.dim)
         for row in state["base"]:
-            base += _observation(row, domain.dim)
+            base += _observation(row, domain)
         surrogate._fresh(base)
-        surrogate._allowed = float(state["allowed"])
+        surrogate._allowed = real("state(allowed)", state["allowed"], at_least=DRIFT)
         for entry in state["journal"]:
             if isinstance(entry, int):
+                if entry not in surrogate.data.steps:
+                    raise CorruptState(f"state: observation {entry} is dropped but was never there")
                 surrogate._drop(entry)
             else:
-                new = _observation(entry, domain.dim)
+                new = _observation(entry, domain)
                 surrogate._append(new, None)
                 surrogate.data += new
         return surrogate
 
 
-def _observation(row: Any, dim: int) -> Observation:
+def _observation(row: Any, domain: Domain) -> Observation:
     x, y, time, step = row
-    point = np.array(x, dtype=np.float64)
-    if point.shape != (dim,) or not np.isfinite(point).all() or not math.isfinite(y):
-        raise CorruptState(f"state: {row!r} is not an observation of {dim} coordinates")
-    return Observation(point, float(y), float(time), int(step))
+    point = array("state(x)", x, (domain.dim,)) if domain.dim else np.empty(0)
+    if not np.allclose(domain.snap(point[None, :])[0], point, rtol=0.0, atol=1e-9):
+        raise CorruptState(f"state: {row!r} is not an observation in this space")
+    return Observation(
+        point, real("state(y)", y), real("state(time)", time), integer("state(step)", step, at_least=1)
+    )

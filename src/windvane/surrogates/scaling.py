@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from windvane.checks import Array, real
 from windvane.codec import component
 
@@ -28,8 +30,8 @@ class Scaling:
     @staticmethod
     def of(y: Array) -> Scaling:
         """Mean and standard deviation of y; equal values are given the scale of their size, or 1."""
-        offset = float(y.mean())
-        scale = float(y.std())
+        size = float(np.abs(y).max()) or 1.0  # so that large values do not overflow when squared
+        offset, scale = size * float((y / size).mean()), size * float((y / size).std())
         if not scale > 1e-12 * max(abs(offset), 1e-300):
             scale = abs(offset) if offset else 1.0
         return Scaling(offset, scale)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array, integer, real
+from windvane.errors import InvalidArgument
 from windvane.kernels import RBF
 from windvane.spaces import Box
 from windvane.tasks.base import Optimum
@@ -45,7 +46,10 @@ class WithinModel:
         dim: int = 2,
         grid: int = 100,
     ) -> None:
-        integer("dim", dim, at_least=2, at_most=2)
+        if integer("dim", dim) != 2:
+            raise InvalidArgument(
+                f"dim={dim}: this task is drawn on a grid of the unit square; dim must be 2"
+            )
         self.rate = real("rate", rate, at_least=0.0, at_most=1.0)
         self.horizon = integer("horizon", horizon, at_least=1)
         self.seed = integer("seed", seed, at_least=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from windvane.algorithms import make
 from windvane.simulate import simulate
@@ -42,7 +42,7 @@ class Result(NamedTuple):
 def run(name: str, rate: float, seed: int) -> Result:
     """One algorithm on one sample of the drifting objective; objective and noise depend on the seed only."""
     drifting = task("within-model", rate=rate, horizon=HORIZON, seed=seed)
-    known = {
+    known: dict[str, Any] = {
         "kernel": drifting.kernel,
         "noise_variance": drifting.noise_variance,
         "rate": rate,
