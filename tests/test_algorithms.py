@@ -271,6 +271,9 @@ def test_learn_then_monitor():
             assert event.monitored
             assert opt.model is before  # one point says nothing about a lengthscale
             resets.append(t)
+        elif t == 0:
+            assert opt.model.scaling.offset == event.y  # centred, so that units do not matter
+            assert opt.model.kernel is before.kernel
         elif event.monitored or event.size < 2:
             assert opt.model is before  # frozen
         else:
@@ -347,7 +350,7 @@ def test_online_learning_refits_as_the_data_grow():
         if opt.model is not model:
             refits.append(t + 1)
             model = opt.model
-    assert refits[:3] == [2, 3, 4]
+    assert refits[:4] == [1, 2, 3, 4]  # the first only centres y
     gaps = np.diff(refits)
     assert gaps.max() >= 3  # every tenth of n: less and less often
     assert (np.diff(gaps) >= 0).all()

@@ -20,8 +20,7 @@ from windvane.retention import Backtracking, Empty, LastPoint, SlidingWindow
 from windvane.settings import Settings
 from windvane.spaces.base import Domain
 from windvane.surrogates import LearnOnline, Search
-from windvane.theory import reset_window
-from windvane.triggers import NoImprovement, Periodic
+from windvane.triggers import Never, NoImprovement, Periodic
 
 COMMON = ("kernel", "noise_variance", "beta", "max_points", "learning", "scaling")
 ET_FIXED = ("delta", "noise_cap", "trigger", "horizon", "forced")  # the window is in the name
@@ -39,18 +38,20 @@ class Algorithm:
 
 
 def _event_triggered(s: Settings, kept: Any, rate_bounds: tuple[float, float] | None = None) -> Composition:
-    forced = (
-        LastPoint() if one_of("forced", s.get("forced") or "empty", ("empty", "last")) == "last" else Empty()
-    )
+    forced = LastPoint() if s.get("forced") == "last" else Empty()
     return s.compose(trigger=s.trigger(), window=s.window(rate_bounds), on_trigger=kept, on_forced=forced)
 
 
 def _backtracking(s: Settings) -> Backtracking:
-    return Backtracking(s.get("cap") or 2 * s.space.parameter_count)
+    cap = s.get("cap")
+    return Backtracking(2 * s.space.parameter_count if cap is None else cap)
 
 
-def _mle(s: Settings) -> LearnOnline:
-    return s.get("learning") or LearnOnline(growth=1.0, search=Search(learn=("rate",), starts=3))
+def _mle(s: Settings) -> Composition:
+    rate = 0.01 if s.get("rate") is None else s.rate
+    every_step = LearnOnline(growth=1.0, search=Search(learn=("rate",), starts=3))
+    learning = every_step if s.get("learning") is None else s.learning(Never())
+    return s.compose(temporal=Markov(rate), learning=learning)
 
 
 def _average_period(s: Settings) -> Periodic:
@@ -67,8 +68,8 @@ def _average_period(s: Settings) -> Periodic:
 def _always_low(s: Settings) -> Periodic:
     if s.get("period") is not None:
         return Periodic(s.period())
-    low, _ = reset_window(s.need("rate_bounds", "whose upper end sets N_low (or period=)"), s.horizon)
-    return Periodic(low)
+    s.need("rate_bounds", "whose upper end sets N_low (or period=)")
+    return Periodic(s.window().low)
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -125,7 +126,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "tv-gp-ucb-mle": Algorithm(
         "TV-GP-UCB with eps by maximum likelihood at every step",
         (*COMMON, "rate"),
-        lambda s: s.compose(temporal=Markov(s.get("rate") or 0.01), learning=_mle(s)),
+        _mle,
     ),
     "ui-tvbo": Algorithm(
         "GP with variance injected at every step, 1 + s2 min(t, t') (Brunzema 2022)",
@@ -156,12 +157,13 @@ ALGORITHMS: dict[str, Algorithm] = {
         "resets after d steps without improvement (the TuRBO trigger)",
         (*COMMON, "patience"),
         lambda s: s.compose(
-            trigger=NoImprovement(s.get("patience") or s.space.parameter_count), on_trigger=LastPoint()
+            trigger=NoImprovement(s.get("patience") or s.space.parameter_count),  # patience=0 was refused
+            on_trigger=LastPoint(),
         ),
     ),
     "random": Algorithm(
         "uniform random points: the baseline of baselines",
-        COMMON,
+        tuple(option for option in COMMON if option != "beta"),
         lambda s: s.compose(acquisition=Uniform()),
     ),
 }

@@ -92,7 +92,10 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     """A finite float array of the given shape, where `None` stands for any length of at least 1."""
     wanted = "x".join("n" if side is None else str(side) for side in shape)
     try:
-        result = np.array(value, dtype=np.float64)
+        given = np.asarray(value)
+        if given.dtype.kind not in "iuf" and given.size:  # no strings, booleans, complex numbers or objects
+            raise TypeError
+        result = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidType(f"{name}: must be numbers in an array of shape {wanted}") from None
     fits = result.ndim == len(shape) and all(

@@ -15,17 +15,19 @@ import numpy as np
 
 from windvane.acquisition import UCB, Acquisition, Moment
 from windvane.acquisition.maximise import maximise
-from windvane.checks import Array, array, integer, one_of, real
+from windvane.checks import Array, integer, one_of, real
 from windvane.codec import component, decode, encode
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
 from windvane.retention import Full, LastPoint, Limit, Retention
 from windvane.spaces.base import Domain
 from windvane.surrogates import GP, Given, Learning, Model, Surrogate
+from windvane.surrogates.model import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Never, ResetWindow, Trigger
 
 STATE_VERSION = 1
+LARGEST = 1e100  # of |y|: squares must not overflow
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -187,20 +189,21 @@ class Optimizer:
     def tell(self, x: Any, y: float, time: float | None = None) -> Event:
         """Record the value `y` observed at `x`; returns everything that happened."""
         point = self.space.encode(x)
-        value = self._sign * real("y", y)
+        value = self._sign * real("y", y, at_least=-LARGEST, at_most=LARGEST)
         stamp, now = self._now(time)
         new = Observation(point, value, now, self._step)
+        told = _echo(x)
         with one_thread:
-            return self._observe(new, x, y, stamp)
+            return self._observe(new, told, y, stamp)
 
-    def _observe(self, new: Observation, x: Any, y: float, stamp: float) -> Event:
+    def _observe(self, new: Observation, told: Any, y: float, stamp: float) -> Event:
         point, value, now, _ = new
         forecast = self._surrogate.forecast(point, now)
         prediction = forecast.prediction
         composition, elapsed, old = self.composition, self._elapsed, self._surrogate
         monitored = composition.learning.monitors(elapsed, self._dim)
         verdict, memory = composition.trigger.test(self._memory, prediction, value, elapsed)
-        decision = composition.window.decide(verdict.fired, elapsed) if monitored else "no"
+        decision = composition.window.decide(verdict.fired and monitored, elapsed)
 
         data = old.data + new
         if decision == "no":
@@ -229,8 +232,10 @@ class Optimizer:
         if composition.learning.due(elapsed if decision == "no" else 0, self.size, self._age, self._dim):
             self._surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
             self._age = 0
+        elif composition.rescale and new.step == 1:
+            self._surrogate.centre()
         return self._event(
-            new, stamp, x, y, prediction, verdict, monitored, elapsed, decision != "no", reason, kept
+            new, stamp, told, y, prediction, verdict, monitored, elapsed, decision != "no", reason, kept
         )
 
     def _event(
@@ -252,7 +257,7 @@ class Optimizer:
         return Event(
             step=new.step,
             time=stamp,
-            x=_echo(x),
+            x=x,
             y=float(y),
             mean=self._sign * prediction.mean,
             std=prediction.std,
@@ -330,8 +335,12 @@ def restore(state: Any) -> Optimizer:
         optimizer._last_time = None if last is None else real("state(last_time)", last)
         optimizer._origin = real("state(origin)", state["origin"])
         point = state["last_point"]
-        optimizer._last_point = None if point is None else array("state(last_point)", point, (space.dim,))
-        optimizer._memory = tuple(real("state(memory)", entry) for entry in list(state["memory"]))
+        optimizer._last_point = None if point is None else feasible("state(last_point)", point, space)
+        if (optimizer._step > 1) == (last is None) or (last is None) != (point is None):
+            raise CorruptState("state: the last observation's time and point do not fit the step")
+        for entry in list(state["memory"]):
+            real("state(memory)", entry)
+        optimizer._memory = tuple(state["memory"])
         optimizer._surrogate = Surrogate.restore(space, state["surrogate"])
     except CorruptState:
         raise

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Schedule
-from windvane.checks import integer, probability, real
+from windvane.checks import integer, one_of, probability, real
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import (
     RBF,
@@ -40,12 +40,43 @@ from windvane.surrogates import (
     Search,
 )
 from windvane.theory import greedy_information_gain, reset_time, reset_window
-from windvane.triggers import Never, PosteriorBound, ResetWindow, Trigger
+from windvane.triggers import Never, Periodic, PosteriorBound, ResetWindow, Trigger
 
 FIRST_LENGTHSCALE = 0.3
 FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
 GAIN_POINTS = 256  # candidates on which the maximum information gain is computed greedily
+
+
+def _pair(name: str, value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise InvalidArgument(f"{name}={value!r}: must be a pair (low, high)")
+    return value[0], value[1]
+
+
+def _rates(name: str, value: Any) -> None:
+    low, high = (real(name, side, at_least=0.0, at_most=1.0) for side in _pair(name, value))
+    if low > high:
+        raise InvalidArgument(f"{name}={value!r}: low must not be above high")
+
+
+def _count(name: str, value: Any) -> None:
+    integer(name, value, at_least=1)
+
+
+# Checked even where another option overrules them; a mistake should not wait to be noticed.
+CHECKS: dict[str, Callable[[str, Any], object]] = {
+    "delta": probability,
+    "rate": lambda name, value: real(name, value, at_least=0.0),
+    "rate_bounds": _rates,
+    "reset_window": lambda name, value: ResetWindow(*_pair(name, value)),
+    "forced": lambda name, value: one_of(name, value, ("empty", "last")),
+    "noise_cap": lambda name, value: real(name, value, above=0.0),
+    "bound": lambda name, value: real(name, value, at_least=0.0),
+    "variation": lambda name, value: real(name, value, above=0.0),
+    "forgetting": lambda name, value: real(name, value, above=0.0, at_most=1.0),
+    **dict.fromkeys(("horizon", "period", "window", "cap", "patience", "max_points"), _count),
+}
 
 
 @dataclass(frozen=True)
@@ -56,6 +87,13 @@ class Settings:
     space: Domain
     goal: str
     options: Mapping[str, Any]  # what the caller gave, None left out
+
+    def __post_init__(self) -> None:
+        for option, value in self.options.items():
+            if option in CHECKS:
+                CHECKS[option](option, value)
+        if self.get("rate") is not None and self.name != "ui-tvbo":  # there it is a variance
+            real("rate", self.get("rate"), at_least=0.0, at_most=1.0)
 
     # -- reading the options -------------------------------------------------------------------------
 
@@ -140,8 +178,21 @@ class Settings:
         return ("lengthscale", "variance") if known_noise else ("lengthscale", "noise")
 
     def _search(self, unknown: tuple[str, ...]) -> Search:
-        scale = math.sqrt(self.space.parameter_count)
-        return Search(learn=unknown, lengthscale_prior=LogNormal(0.3 * scale, 0.7))
+        """Bounds and priors: on standardised y, or in its units where kernel or noise are given in them."""
+        prior = LogNormal(0.3 * math.sqrt(self.space.parameter_count), 0.7)
+        if self.get("kernel") is not None:
+            unit = float(self.kernel().diagonal(self.space.candidates(16)).mean())
+            bounds = (1e-4 * unit, 0.25 * unit)
+            return Search(learn=unknown, noise=bounds, noise_prior=LogNormal(0.01 * unit, 1.5))
+        if self.get("noise_variance") is not None:
+            unit = self.noise().variance
+            return Search(
+                learn=unknown,
+                lengthscale_prior=prior,
+                variance=(unit, 1e6 * unit),
+                variance_prior=LogNormal(100.0 * unit, 2.0),
+            )
+        return Search(learn=unknown, lengthscale_prior=prior)
 
     def learning(self, trigger: Trigger) -> Learning:
         """Learn what is open: before monitoring if there is a trigger, else again and again."""
@@ -156,7 +207,7 @@ class Settings:
         if not self._unknown:
             return Given()
         search = self._search(self._unknown)
-        if isinstance(trigger, Never):
+        if isinstance(trigger, Never | Periodic):  # a clock does not wait for a model
             return LearnOnline(search=search)
         return LearnThenMonitor(max(2 * self.space.parameter_count, LEAST_LEARNED), search=search)
 
@@ -192,17 +243,14 @@ class Settings:
 
     def window(self, rate_bounds: tuple[float, float] | None = None) -> ResetWindow:
         """[N_low, N_high]: given, or from bounds on eps by Corollary 1, or none."""
-        direct, bounds = self.get("reset_window"), self.get("rate_bounds") or rate_bounds
+        direct, bounds = self.get("reset_window"), self.get("rate_bounds")
+        bounds = rate_bounds if bounds is None else bounds
         if direct is not None:
             if bounds is not None:
                 raise InvalidArgument("reset_window=, rate_bounds=: give one of the two")
-            if not isinstance(direct, tuple | list) or len(direct) != 2:
-                raise InvalidArgument(f"reset_window={direct!r}: must be a pair (N_low, N_high)")
             return ResetWindow(*direct)
         if bounds is None:
             return ResetWindow()
-        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-            raise InvalidArgument(f"rate_bounds={bounds!r}: must be a pair (low, high) of rates")
         low, high = reset_window(tuple(bounds), self.horizon, **self._smoothness())
         return ResetWindow(low, high)
 

@@ -65,6 +65,8 @@ def simulate(
         raise InvalidType(f"optimizer={optimizer!r}: must come from wv.make")
     if not isinstance(task, Task):
         raise InvalidType(f"task={task!r}: must come from wv.task, or have value, optimum, space and horizon")
+    if on_step is not None and not callable(on_step):
+        raise InvalidType(f"on_step={on_step!r}: must be a function of an event")
     if optimizer.goal != "maximize":
         raise InvalidArgument("optimizer: tasks are to be maximised; make it with goal='maximize'")
     if optimizer.step != 1:

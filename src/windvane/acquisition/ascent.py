@@ -61,7 +61,7 @@ def newton_steps(
     step = uphill(inside, slope)
     length = np.sqrt(np.vecdot(step, step))
     step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
-    step = np.clip(x + step, 0.0, 1.0) - x
+    step = np.where(held, 0.0, np.clip(x + step, 0.0, 1.0) - x)
     return step, np.vecdot(step, gradient), np.asarray(length > radius)
 
 

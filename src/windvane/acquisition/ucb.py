@@ -11,6 +11,7 @@ from windvane.acquisition.base import Choice, Moment, Posterior
 from windvane.acquisition.maximise import maximise
 from windvane.acquisition.schedules import LogBeta, Schedule
 from windvane.codec import component
+from windvane.errors import InvalidType
 from windvane.spaces.base import Domain
 
 
@@ -20,6 +21,10 @@ class UCB:
     """x_t = argmax mu(x) + sqrt(beta_t) sigma(x) (Alg. 1, line 5)."""
 
     schedule: Schedule = field(default_factory=LogBeta)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.schedule, type) or not hasattr(self.schedule, "multiplier"):
+            raise InvalidType(f"schedule={self.schedule!r}: must be a schedule such as wv.LogBeta()")
 
     def propose(
         self,

@@ -130,7 +130,9 @@ def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
         f"Dynamic regret, drifting objective (eps = {plan.rate:g}; median, quartiles of {plan.seeds} runs)",
         loc="left",
     )
-    settled = np.concatenate([(np.cumsum(run.regret) / steps)[10:] for one in runs.values() for run in one])
+    settled = np.concatenate(
+        [(np.cumsum(run.regret) / steps)[min(10, plan.steps // 2) :] for one in runs.values() for run in one]
+    )
     above.set_ylim(0.0, float(np.percentile(settled, 99.5)) * 1.05)
     above.legend(frameon=False, ncols=4, loc="upper right")
     _trigger_panel(below, min(runs["et-gp-ucb"], key=lambda run: run.seed))

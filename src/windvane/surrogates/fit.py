@@ -7,6 +7,7 @@ ln(noise variance). Which entries move, their bounds and priors come from a `Sea
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from scipy.optimize import minimize
 
 from windvane.checks import Array, integer, real
 from windvane.codec import component
-from windvane.errors import InvalidArgument, NumericalFailure
+from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.kernels import Kernel, Temporal
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.priors import LogNormal, Prior
@@ -61,8 +62,15 @@ class Search:
             object.__setattr__(self, name, _bounds(f"learning({name})", getattr(self, name)))
         object.__setattr__(self, "rate", _bounds("learning(rate)", self.rate, most=1.0))
         object.__setattr__(self, "starts", integer("learning(starts)", self.starts, at_least=1))
-        object.__setattr__(self, "learn", tuple(self.learn))
-        unknown = sorted(set(self.learn) - {"lengthscale", "noise", "variance", "rate"})
+        learn: Any = self.learn
+        if isinstance(learn, str) or not isinstance(learn, Iterable):
+            raise InvalidType(f"learning(learn)={learn!r}: must be a list of names")
+        object.__setattr__(self, "learn", tuple(learn))
+        for name in ("lengthscale_prior", "noise_prior", "variance_prior", "rate_prior"):
+            prior = getattr(self, name)
+            if prior is not None and (isinstance(prior, type) or not hasattr(prior, "log_density")):
+                raise InvalidType(f"learning({name})={prior!r}: must be wv.Gamma, wv.LogNormal or None")
+        unknown = [name for name in self.learn if name not in ("lengthscale", "noise", "variance", "rate")]
         if unknown:
             raise InvalidArgument(
                 f"learning(learn)={unknown}: allowed are 'lengthscale', 'noise', 'variance', 'rate'"

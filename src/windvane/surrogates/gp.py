@@ -206,7 +206,11 @@ class GP:
 
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""
-        noise = self.noise.variances(self.times, self._noise_at if self.noise.ages else 0.0)
+        if not len(self):
+            return 0.0
+        now = float(self.times[-1])  # as of the last observation, whatever time was looked at since
+        self._age(now)
+        noise = self.noise.variances(self.times, now)
         return 0.5 * (self._factor.log_determinant - float(np.log(noise).sum()))
 
     # -- growing and shrinking -------------------------------------------------------------------

@@ -15,6 +15,7 @@ import numpy as np
 from windvane.checks import array, integer
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import RBF, Kernel, Static, Stationary
+from windvane.spaces import Arms
 from windvane.spaces.base import Domain
 from windvane.surrogates.fit import Search, map_estimate
 from windvane.surrogates.noise import Noise
@@ -72,13 +73,16 @@ def fit(
         raise InvalidArgument(f"X, y: must have the same length, got {len(points)} and {len(values)}")
     if len(values) < 3:
         raise InvalidArgument(f"y: at least 3 observations are needed, got {len(values)}")
-    if not space.free.any() and space.size is not None and kernel is None and space.dim == 1:
+    if isinstance(space, Arms):
         raise InvalidArgument(
             "space: arms have no lengthscale to learn; use wv.Empirical on their covariance"
         )
     first = kernel if kernel is not None else RBF([0.3] * space.dim)
     if not isinstance(first, Stationary):
         raise InvalidType(f"kernel={kernel!r}: must be wv.RBF, wv.Matern32 or wv.Matern52")
+    integer("seed", seed, at_least=0)
+    if search is not None and not isinstance(search, Search):
+        raise InvalidType(f"search={search!r}: must be a wv.Search")
     limit = integer("max_points", max_points, at_least=3)
     if len(values) > limit:
         rows = np.sort(np.random.default_rng(seed).choice(len(values), limit, replace=False))

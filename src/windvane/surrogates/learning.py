@@ -11,7 +11,13 @@ from typing import Protocol
 
 from windvane.checks import integer, real
 from windvane.codec import component
+from windvane.errors import InvalidType
 from windvane.surrogates.fit import Search
+
+
+def _searching(search: object) -> None:
+    if not isinstance(search, Search):
+        raise InvalidType(f"learning(search)={search!r}: must be a wv.Search")
 
 
 class Learning(Protocol):
@@ -38,6 +44,9 @@ class Given:
 
     search: Search = field(default_factory=Search)
 
+    def __post_init__(self) -> None:
+        _searching(self.search)
+
     def due(self, elapsed: int, size: int, age: int, dim: int) -> bool:
         """Never."""
         del elapsed, size, age, dim
@@ -63,6 +72,7 @@ class LearnThenMonitor:
     search: Search = field(default_factory=Search)
 
     def __post_init__(self) -> None:
+        _searching(self.search)
         if self.steps is not None:
             object.__setattr__(self, "steps", integer("learning(steps)", self.steps, at_least=1))
 
@@ -92,6 +102,7 @@ class LearnOnline:
     search: Search = field(default_factory=Search)
 
     def __post_init__(self) -> None:
+        _searching(self.search)
         object.__setattr__(self, "growth", real("learning(growth)", self.growth, at_least=1.0))
 
     def due(self, elapsed: int, size: int, age: int, dim: int) -> bool:

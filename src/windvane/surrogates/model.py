@@ -9,7 +9,7 @@ surrogate equal to the original bit for bit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,6 +166,10 @@ class Surrogate:
         found = map_estimate(self.model.kernel, self.model.temporal, self.model.noise, data, search, seed)
         self._begin(Model(found.kernel, found.noise, found.temporal, scaling), self.data)
 
+    def centre(self) -> None:
+        """Take the offset and scale of y from the data in use, before there is enough to learn from."""
+        self._begin(replace(self.model, scaling=Scaling.of(self.data.y)), self.data)
+
     # -- state -------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
@@ -203,9 +207,17 @@ class Surrogate:
 
 def _observation(row: Any, domain: Domain) -> Observation:
     x, y, time, step = row
-    point = array("state(x)", x, (domain.dim,)) if domain.dim else np.empty(0)
-    if not np.allclose(domain.snap(point[None, :])[0], point, rtol=0.0, atol=1e-9):
-        raise CorruptState(f"state: {row!r} is not an observation in this space")
     return Observation(
-        point, real("state(y)", y), real("state(time)", time), integer("state(step)", step, at_least=1)
+        feasible("state(x)", x, domain),
+        real("state(y)", y),
+        real("state(time)", time),
+        integer("state(step)", step, at_least=1),
     )
+
+
+def feasible(name: str, x: Any, domain: Domain) -> Array:
+    """An encoded point that the domain could have encoded."""
+    point = array(name, x, (domain.dim,)) if domain.dim else np.empty(0)
+    if not np.allclose(domain.snap(point[None, :])[0], point, rtol=0.0, atol=1e-9):
+        raise CorruptState(f"{name}: {x!r} is not a point of this space")
+    return point

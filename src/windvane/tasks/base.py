@@ -23,6 +23,9 @@ class Optimum(float):
         self.x = x
         return self
 
+    def __getnewargs__(self) -> tuple[float, Any]:  # type: ignore[override]
+        return float(self), self.x
+
 
 @runtime_checkable
 class Task(Protocol):

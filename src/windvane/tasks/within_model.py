@@ -54,7 +54,7 @@ class WithinModel:
         self.horizon = integer("horizon", horizon, at_least=1)
         self.seed = integer("seed", seed, at_least=0)
         self.noise_variance = real("noise_variance", noise_variance, above=0.0)
-        self.kernel = RBF(lengthscale)
+        self.kernel = RBF(real("lengthscale", lengthscale, above=0.0))
         self.space = Box([(0.0, 1.0)] * 2)
         self._side = integer("grid", grid, at_least=2)
 
