@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,7 @@ from windvane.threads import one_thread
 from windvane.triggers import Never, ResetWindow, Trigger
 
 STATE_VERSION = 1
+FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -87,6 +89,7 @@ class Optimizer:
         self.seed = integer("seed", seed, at_least=0)
         self._sign = 1.0 if goal == "maximize" else -1.0
         self._dim = space.parameter_count
+        self._light = isinstance(composition.learning, Given) and space.dim <= 2
         self._surrogate = Surrogate(space, composition.model)
         self._memory = composition.trigger.start()
         self._step = 1  # t of the next observation
@@ -142,6 +145,10 @@ class Optimizer:
             )
         return stamp, stamp - self._origin
 
+    def _threads(self) -> AbstractContextManager[None]:
+        """One BLAS thread, unless the products are too small for BLAS to share out anyway."""
+        return nullcontext() if self._light and self.size < FEW else one_thread
+
     def _generator(self) -> np.random.Generator:
         """The generator of this step: a function of the seed and t, so that asking changes nothing."""
         return np.random.default_rng((self.seed, self._step))
@@ -152,7 +159,7 @@ class Optimizer:
         """The next point to evaluate. Asking again without telling gives the same point."""
         _, now = self._now(time)
         if self._asked is None or self._asked[0] != now:
-            with one_thread:
+            with self._threads():
                 choice = self.composition.acquisition.propose(
                     self._surrogate.posterior(now), self.space, self._moment(), self._generator
                 )
@@ -165,7 +172,7 @@ class Optimizer:
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
         encoded, (_, now) = self.space.encode_many(points), self._now(time)
-        with one_thread:
+        with self._threads():
             mean, std = self._surrogate.predict(encoded, now)
         return self._sign * mean, std
 
@@ -177,7 +184,7 @@ class Optimizer:
         _, now = self._now(time)
         if self._last_point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
-        with one_thread:
+        with self._threads():
             point = self._last_point
             if self.size:
                 point = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator).point
@@ -193,7 +200,7 @@ class Optimizer:
         stamp, now = self._now(time)
         new = Observation(point, value, now, self._step)
         told = _echo(x)
-        with one_thread:
+        with self._threads():
             return self._observe(new, told, y, stamp)
 
     def _observe(self, new: Observation, told: Any, y: float, stamp: float) -> Event:

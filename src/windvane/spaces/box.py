@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,7 +97,9 @@ class Box(Domain):
 
     def decode(self, unit: Array) -> Array:
         """The point at these unit coordinates; never outside the bounds, not even by rounding."""
-        unit = checks.array("unit", unit, (self.dim,)).clip(0.0, 1.0)
+        if type(unit) is not np.ndarray or unit.shape != self._shape or not math.isfinite(unit.sum()):
+            unit = checks.array("unit", unit, (self.dim,))
+        unit = np.minimum(np.maximum(unit, 0.0), 1.0)
         # Below 1, unit * width rounds to less than the true hi - lo, so the sum cannot pass hi.
         return np.where(unit == 1.0, self._upper, self._lower + unit * self._width)
 
