@@ -15,15 +15,21 @@ import numpy as np
 from windvane.acquisition.ascent import Summits, ascend
 from windvane.acquisition.base import Choice, Posterior
 from windvane.acquisition.climb import climb
-from windvane.acquisition.starts import best_of, grid_maxima, refine, scattered_starts
+from windvane.acquisition.starts import best_of, grid_peaks, scattered_starts
 from windvane.checks import Array
+from windvane.data import IntArray
 from windvane.spaces.base import Domain
 
+FLAT = 1e-7  # a plateau, relative to the scale of the scores
 TIE = 1e-9  # relative to the scale of the scores
 TOLERANCE = 1e-5  # the gain, relative to the same scale, below which a climb ends
 PLATEAU = 64  # candidates within a tie: too many to be separate summits
 GRID_STARTS = 4
-WORTH = 0.01  # a peak this far below the best, relative to the scale, will not win by polishing
+WORTH = (
+    0.01,
+    0.01,
+    0.1,
+)  # peaks of a 1-, 2-, 3-d grid this far below the best, relative to the scale, cannot win
 DISCRETE_STARTS = 10
 BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
 FINALISTS = 2
@@ -50,11 +56,14 @@ def maximise(
     scale = max(abs(top), abs(float(scores.min())), 1e-12)
     if domain.size is not None and domain.size == len(candidates):
         return _tied(candidates, scores, top - TIE * scale, generator)
-    tied = np.flatnonzero(scores >= top - 1e-7 * scale)
-    if len(tied) >= PLATEAU:
-        pick = tied[int(generator().integers(len(tied)))]
-        return Choice(candidates[pick], float(scores[pick]))
-    starts = _starts(posterior, domain, scores, multiplier, scale)
+    worth = WORTH[-1] if posterior.grid is None else WORTH[len(posterior.grid) - 1]
+    near = np.flatnonzero(scores >= top - worth * scale)
+    if len(near) >= PLATEAU:
+        tied = near[scores[near] >= top - FLAT * scale]
+        if len(tied) >= PLATEAU:
+            pick = tied[int(generator().integers(len(tied)))]
+            return Choice(candidates[pick], float(scores[pick]))
+    starts = _starts(posterior, domain, scores, multiplier, near)
     summits = _climb(posterior, domain, starts, multiplier, scale)
     if domain.size is not None or not domain.free.all():
         summits = _step_discrete(posterior, domain, summits, multiplier, scale)
@@ -68,16 +77,13 @@ def _tied(points: Array, values: Array, least: float, generator: Callable[[], np
     return Choice(points[row], float(values[row]))
 
 
-def _starts(posterior: Posterior, domain: Domain, scores: Array, multiplier: float, scale: float) -> Array:
+def _starts(posterior: Posterior, domain: Domain, scores: Array, multiplier: float, near: IntArray) -> Array:
     candidates = posterior.candidates
     if not domain.free.all():
         return _configuration_starts(domain, candidates, scores)
     if posterior.grid is None:
         return scattered_starts(posterior, scores, multiplier)
-    peaks = best_of(scores, grid_maxima(scores, posterior.grid), GRID_STARTS)
-    peaks = peaks[scores[peaks] >= scores[peaks[0]] - 2.0 * WORTH * scale]
-    points, heights = refine(scores, posterior.grid, peaks)
-    return np.asarray(points[heights >= heights.max() - WORTH * scale])
+    return candidates[best_of(scores, grid_peaks(scores, posterior.grid, near), GRID_STARTS)]
 
 
 def _configuration_starts(domain: Domain, candidates: Array, scores: Array) -> Array:

@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from functools import cache
 
 import numpy as np
 
 from windvane.acquisition.base import Posterior
-from windvane.acquisition.climb import uphill
 from windvane.checks import Array
 from windvane.data import IntArray
 
+FEW_ROWS = 32  # up to here plain Python finds the peaks sooner than NumPy
 FAR, NEAR = 8, 4  # starts among the candidates, and in the cloud around the observed points
 BASES, AROUND = 8, 8  # observed points with a cloud, and points in each
 REACH = (0.05, 0.2)  # standard deviations of the cloud along each axis
 
 
+def grid_peaks(scores: Array, shape: tuple[int, ...], near: IntArray) -> IntArray:
+    """Those of the rows `near` of a tensor grid that are not below any neighbour, diagonal ones included.
+
+    `near` holds every row with at least a certain score, so whatever is higher is in it too.
+    """
+    if len(near) > FEW_ROWS:
+        return near[np.isin(near, grid_maxima(scores, shape), assume_unique=True)]
+    heights = dict(zip(near.tolist(), scores[near].tolist(), strict=True))
+    side = shape[-1]
+    steps = _neighbourhood(shape)
+    return np.array(
+        [
+            row
+            for row, height in heights.items()
+            if not any(
+                heights.get(row + step, height) > height and abs((row + step) % side - row % side) <= 1
+                for step in steps
+            )
+        ]
+    )
+
+
+@cache
+def _neighbourhood(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The differences of flat indices between a point of a grid and its neighbours."""
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    offsets = itertools.product((-1, 0, 1), repeat=len(shape))
+    return tuple(sum(map(operator.mul, offset, strides)) for offset in offsets if any(offset))
+
+
 def grid_maxima(scores: Array, shape: tuple[int, ...]) -> IntArray:
-    """The candidates of a tensor grid that are not below any neighbour, diagonal ones included."""
+    """All rows of a tensor grid that are not below any neighbour, diagonal ones included."""
     field = scores.reshape(shape)
     around = field
     for axis in range(field.ndim):
@@ -29,40 +61,6 @@ def grid_maxima(scores: Array, shape: tuple[int, ...]) -> IntArray:
         np.maximum(wide[high], around[low], out=wide[high])
         around = wide
     return np.flatnonzero(field >= around)
-
-
-def refine(scores: Array, shape: tuple[int, ...], rows: IntArray) -> tuple[Array, Array]:
-    """Peaks of the grid moved to the top of the quadratic through their neighbours: m x d points, m heights.
-
-    Plain numbers: there are a handful of peaks, and NumPy would take longer to set up.
-    """
-    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    points, heights = [], []
-    for row in rows.tolist():
-        places = [row // stride % side for stride, side in zip(strides, shape, strict=True)]
-        inner = [a for a, side in enumerate(shape) if 0 < places[a] < side - 1]
-        gradient, hessian = _differences(scores, row, [strides[a] for a in inner])
-        offset = [min(max(p, -0.6), 0.6) for p in uphill(hessian, gradient)] if inner else []
-        gain = sum(p * g for p, g in zip(offset, gradient, strict=True))
-        where = [float(place) for place in places]
-        for a, p in zip(inner, offset, strict=True):
-            where[a] += p
-        points.append([place / (side - 1) for place, side in zip(where, shape, strict=True)])
-        heights.append(scores.item(row) + 0.5 * gain)
-    return np.array(points), np.array(heights)
-
-
-def _differences(scores: Array, row: int, strides: list[int]) -> tuple[list[float], list[list[float]]]:
-    """Gradient and Hessian by central differences, in steps of the grid."""
-    at = scores.item
-    gradient = [0.5 * (at(row + s) - at(row - s)) for s in strides]
-    hessian = [[0.0] * len(strides) for _ in strides]
-    for a, s in enumerate(strides):
-        hessian[a][a] = at(row + s) - 2.0 * at(row) + at(row - s)
-        for b, r in enumerate(strides[:a]):
-            mixed = 0.25 * (at(row + s + r) - at(row + s - r) - at(row - s + r) + at(row - s - r))
-            hessian[a][b] = hessian[b][a] = mixed
-    return gradient, hessian
 
 
 def best_of(scores: Array, rows: IntArray, count: int) -> IntArray:
