@@ -7,7 +7,6 @@ import math
 import resource
 import sys
 import time
-import tracemalloc
 
 import numpy as np
 
@@ -55,7 +54,6 @@ def main() -> None:
     )
     world = Drift(0, jump=0.0005)
     block = max(1, min(1000, given.steps // 10))
-    tracemalloc.start()
     seconds, rows = 0.0, []
     for t in range(1, given.steps + 1):
         world.step()
@@ -67,18 +65,17 @@ def main() -> None:
         opt.tell(x, y)
         seconds += time.perf_counter() - start
         if t % block == 0:
-            held = tracemalloc.get_traced_memory()[0] / 1e6
+            held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
             rows.append((t, 1e3 * seconds / block, held, opt.size))
             seconds = 0.0
             if sys.stderr.isatty():
                 print(f"\r{t:>7} of {given.steps}", end="\r", file=sys.stderr)
-    print(f"{given.algorithm}, max_points={given.max_points}; time is under the memory tracer")
-    print("   steps   ms a step   MB held   points in use")
-    for t, milliseconds, held, size in rows[:3] + rows[3 :: max(1, len(rows) // 8)] + rows[-1:]:
+    print(f"{given.algorithm}, max_points={given.max_points}")
+    print("   steps   ms a step   MB peak   points in use")
+    for t, milliseconds, held, size in rows[:3] + rows[3 : -1 : max(1, len(rows) // 8)] + rows[-1:]:
         print(f"{t:>8} {milliseconds:>11.2f} {held:>9.2f} {size:>15}")
     second, last = rows[1], rows[-1]
     print(f"last block / second block: time {last[1] / second[1]:.2f}, memory {last[2] / second[2]:.2f}")
-    print(f"peak resident memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":
