@@ -8,7 +8,7 @@ import pytest
 from windvane.acquisition.ascent import ascend, ucb_derivatives, ucb_value
 from windvane.acquisition.climb import _bound, climb
 from windvane.kernels import RBF, Markov, Matern52, Static
-from windvane.surrogates import GP, Noise
+from windvane.surrogates import GP, Noise, Posterior
 
 
 def hill(summit, scales, height=1.5):
@@ -18,7 +18,7 @@ def hill(summit, scales, height=1.5):
     """
     gp = GP(RBF(scales), Noise(1e-8), len(summit))
     gp.append(np.asarray(summit, dtype=float), height, 1.0)
-    return gp.posterior(2.0)
+    return Posterior(gp, 2.0)
 
 
 def posterior(dim, seed, n=25, temporal=None, kernel=None):
@@ -26,7 +26,7 @@ def posterior(dim, seed, n=25, temporal=None, kernel=None):
     gp = GP(kernel or RBF(0.35), Noise(0.02), dim, temporal or Static())
     for t in range(1, n + 1):
         gp.append(rng.uniform(size=dim), float(rng.normal()), float(t))
-    return gp.posterior(n + 1.0)
+    return Posterior(gp, n + 1.0)
 
 
 def bound(gp, x, multiplier):
@@ -126,7 +126,7 @@ def test_a_saddle_is_left_on_the_side_that_goes_up():
     gp = GP(RBF(0.15), Noise(1e-8), 2)
     for t, x in enumerate(([0.3, 0.3], [0.7, 0.7]), start=1):
         gp.append(np.array(x), 1.0, float(t))
-    twins = gp.posterior(3.0)
+    twins = Posterior(gp, 3.0)
     start = np.array([[0.5 + 1e-4, 0.5 + 1e-4]])
     for found in (climb_at(twins, start, 0.0), ascend_at(twins, start, 0.0)):
         np.testing.assert_allclose(found.points[0], [0.7, 0.7], atol=1e-3)
@@ -211,7 +211,7 @@ def test_a_climb_that_cannot_catch_up_is_given_up():
     gp = GP(RBF(0.15), Noise(1e-8), 2)
     for t, (x, y) in enumerate((([0.2, 0.2], 2.0), ([0.8, 0.8], 0.5)), start=1):
         gp.append(np.array(x), y, float(t))
-    peaks, calls = gp.posterior(3.0), []
+    peaks, calls = Posterior(gp, 3.0), []
 
     def counted(x):
         calls.append(x)
@@ -232,7 +232,7 @@ def test_certainty_does_not_break_the_bound():
     gp = GP(RBF(0.3), Noise(1e-14), 2)
     for i in range(6):
         gp.append(np.array([0.1 * i, 0.5]), math.sin(i), float(i + 1))
-    known = gp.posterior(9.0)
+    known = Posterior(gp, 9.0)
     for x in (np.array([0.2, 0.5]), np.array([0.2, 0.5 + 1e-9])):
         value, gradient, hessian = _bound(known.local(x), 2.0)
         assert np.isfinite([value, *gradient, *np.ravel(hessian)]).all()

@@ -48,7 +48,21 @@ def triangle_diagonal(d: int) -> IndexArray:
     return np.flatnonzero(rows == columns)
 
 
-class Kernel(ABC):
+class Parametric(ABC):
+    """Something with hyperparameters, held as logarithms so that a fit knows no positivity constraints."""
+
+    @property
+    @abstractmethod
+    def theta(self) -> Array:
+        """The logarithms of the hyperparameters."""
+
+    @property
+    @abstractmethod
+    def theta_names(self) -> tuple[str, ...]:
+        """One label for each entry of theta."""
+
+
+class Kernel(Parametric):
     """A covariance of points with constant variance on the diagonal (except `Empirical`)."""
 
     @abstractmethod
@@ -70,16 +84,6 @@ class Kernel(ABC):
         Row 0 the values, rows 1 .. d the gradient, then the upper triangle of the Hessian by rows:
         (1 + d + d (d + 1) / 2) x n.
         """
-
-    @property
-    @abstractmethod
-    def theta(self) -> Array:
-        """The logarithms of the hyperparameters."""
-
-    @property
-    @abstractmethod
-    def theta_names(self) -> tuple[str, ...]:
-        """One label for each entry of theta."""
 
     @abstractmethod
     def with_theta(self, theta: Array) -> Kernel:

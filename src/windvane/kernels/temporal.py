@@ -7,7 +7,7 @@ touching its data: past covariances to the present scale by one number a step.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +15,10 @@ import numpy as np
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument
-from windvane.kernels.base import Kernel, Pair, Product, Sum
+from windvane.kernels.base import Kernel, Pair, Parametric, Product, Sum
 
 
-class Temporal(ABC):
+class Temporal(Parametric):
     """A covariance of times. Times do not go back: `now` is never before a time it is compared with."""
 
     @abstractmethod
@@ -36,16 +36,6 @@ class Temporal(ABC):
     @abstractmethod
     def decay(self, start: float, stop: float) -> float | None:
         """The factor f with k_T(s, stop) = f k_T(s, start) for every s <= start, or None if there is none."""
-
-    @property
-    @abstractmethod
-    def theta(self) -> Array:
-        """The logarithms of the hyperparameters."""
-
-    @property
-    @abstractmethod
-    def theta_names(self) -> tuple[str, ...]:
-        """One label for each entry of theta."""
 
     @abstractmethod
     def with_theta(self, theta: Array) -> Temporal:
@@ -118,9 +108,25 @@ class Static(Temporal):
         return self.matrix(t, t)[None]
 
 
+class Rated(Temporal):
+    """A temporal kernel with one hyperparameter, its rate."""
+
+    rate: float
+
+    @property
+    def theta(self) -> Array:
+        """ln(rate)."""
+        return np.log([max(self.rate, 1e-300)])
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """`rate`."""
+        return ("rate",)
+
+
 @component
 @dataclass(frozen=True)
-class Markov(Temporal):
+class Markov(Rated):
     """(1 - eps)^(|t - t'| / 2), Assumption 2: the rate of change eps is known.
 
     >>> float(Markov(0.19).cross(np.array([0.0]), 1.0)[0])
@@ -145,16 +151,6 @@ class Markov(Temporal):
         """(1 - eps)^(dt/2)."""
         return math.pow(1.0 - self.rate, (stop - start) / 2.0)
 
-    @property
-    def theta(self) -> Array:
-        """ln(eps)."""
-        return np.log([max(self.rate, 1e-300)])
-
-    @property
-    def theta_names(self) -> tuple[str, ...]:
-        """`rate`."""
-        return ("rate",)
-
     def with_theta(self, theta: Array) -> Markov:
         """Another rate, at most 1."""
         return Markov(min(float(np.exp(theta[0])), 1.0))
@@ -167,7 +163,7 @@ class Markov(Temporal):
 
 @component
 @dataclass(frozen=True)
-class Wiener(Temporal):
+class Wiener(Rated):
     """1 + s2 min(t, t'), UI-TVBO: every step injects the variance s2 (`rate`). Times count from 0.
 
     >>> float(Wiener(0.03).cross(np.array([10.0]), 50.0)[0])
@@ -191,16 +187,6 @@ class Wiener(Temporal):
         """What is known stays; only the prior grows."""
         del start, stop
         return 1.0
-
-    @property
-    def theta(self) -> Array:
-        """ln(s2)."""
-        return np.log([max(self.rate, 1e-300)])
-
-    @property
-    def theta_names(self) -> tuple[str, ...]:
-        """`rate`."""
-        return ("rate",)
 
     def with_theta(self, theta: Array) -> Wiener:
         """Another rate."""

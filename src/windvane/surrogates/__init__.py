@@ -1,10 +1,11 @@
 """Surrogates: the exact incremental GP, its hyperparameters, and how they are learned."""
 
 from windvane.surrogates.fit import Estimate, Search, map_estimate
-from windvane.surrogates.gp import GP, Posterior
+from windvane.surrogates.gp import GP
 from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
 from windvane.surrogates.model import Model, Surrogate
 from windvane.surrogates.noise import Noise
+from windvane.surrogates.posterior import Posterior
 from windvane.surrogates.priors import Gamma, LogNormal, Prior
 from windvane.surrogates.scaling import Scaling
 

@@ -30,37 +30,6 @@ class Projection(NamedTuple):
     variance: float  # of f, noise excluded
 
 
-class Posterior:
-    """A GP at one moment: what an acquisition is handed."""
-
-    def __init__(self, gp: GP, now: float) -> None:
-        self._gp, self._now = gp, now
-        self.size = len(gp)
-        self.candidates = gp.candidates
-        self.grid = gp.grid
-        self.observed = gp.X
-
-    def on_candidates(self) -> tuple[Array, Array]:
-        """Mean and variance on the candidates."""
-        return self._gp.on_candidates(self._now)
-
-    def on_observed(self) -> tuple[Array, Array]:
-        """Mean and variance at the data's points, to rank them."""
-        return self._gp.on_data(self._now)
-
-    def at(self, points: Array) -> tuple[Array, Array]:
-        """Mean and variance at m points."""
-        return self._gp.at(points, self._now)
-
-    def surface(self, points: Array) -> Surface:
-        """Mean and variance at m points with derivatives."""
-        return self._gp.surface(points, self._now)
-
-    def local(self, x: Array) -> Local:
-        """The same at one point, in plain numbers."""
-        return self._gp.local(x, self._now)
-
-
 class GP:
     """The data in use, their factor, and the posterior at any time that is not before the last datum.
 
@@ -123,10 +92,6 @@ class GP:
     def grid(self) -> tuple[int, ...] | None:
         """The candidates' shape if they are a tensor grid."""
         return None if self._cache is None else self._cache.shape
-
-    def posterior(self, now: float) -> Posterior:
-        """The belief about f at `now`."""
-        return Posterior(self, now)
 
     # -- the posterior -------------------------------------------------------------------------
 

@@ -22,8 +22,9 @@ from windvane.kernels import Kernel, Static, Temporal
 from windvane.spaces.base import Domain
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search, map_estimate
-from windvane.surrogates.gp import GP, Posterior, Projection
+from windvane.surrogates.gp import GP, Projection
 from windvane.surrogates.noise import Noise
+from windvane.surrogates.posterior import Posterior
 from windvane.surrogates.scaling import Scaling
 
 DRIFT = 1e-9  # a factor whose measured error exceeds this is made anew
@@ -79,7 +80,7 @@ class Surrogate:
 
     def posterior(self, now: float) -> Posterior:
         """The belief about f at `now`, in the model's units."""
-        return self._gp.posterior(now)
+        return Posterior(self._gp, now)
 
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""
