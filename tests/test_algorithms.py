@@ -367,3 +367,16 @@ def test_maximum_likelihood_of_the_rate_at_every_step():
         assert opt.model.noise.variance == 0.02
     assert rates[0] == 0.01
     assert len(set(rates)) >= 5
+
+
+def test_maximum_likelihood_of_the_rate_learns_what_else_is_open():
+    """Told nothing, it must not run on the first guesses of lengthscale, noise and units."""
+    opt = wv.make("tv-gp-ucb-mle", BOX, seed=0)
+    first = opt.model
+    for t in range(8):
+        x = opt.ask()
+        opt.tell(x, 500.0 + 40.0 * math.sin(5 * x[0] + 0.2 * t))
+    assert set(opt.composition.learning.search.learn) == {"rate", "lengthscale", "noise"}
+    assert opt.model.kernel != first.kernel
+    assert opt.model.noise != first.noise
+    assert 400.0 < opt.model.scaling.offset < 600.0

@@ -6,7 +6,7 @@ Each row is surrogate x acquisition x trigger x retention. Nothing subclasses an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from windvane.optimizer import Composition, Optimizer
 from windvane.retention import Backtracking, Empty, LastPoint, SlidingWindow
 from windvane.settings import Settings
 from windvane.spaces.base import Domain
-from windvane.surrogates import LearnOnline, Search
+from windvane.surrogates import LearnOnline
 from windvane.triggers import Never, NoImprovement, Periodic
 
 COMMON = ("kernel", "noise_variance", "beta", "max_points", "learning", "scaling")
@@ -49,7 +49,8 @@ def _backtracking(s: Settings) -> Backtracking:
 
 def _mle(s: Settings) -> Composition:
     rate = 0.01 if s.get("rate") is None else s.rate
-    every_step = LearnOnline(growth=1.0, search=Search(learn=("rate",), starts=3))
+    search = replace(s.search(("rate", *s.unknown)), starts=3)
+    every_step = LearnOnline(growth=1.0, search=search)
     learning = every_step if s.get("learning") is None else s.learning(Never())
     return s.compose(temporal=Markov(rate), learning=learning)
 

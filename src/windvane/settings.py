@@ -168,7 +168,7 @@ class Settings:
         return given if self.goal == "maximize" else Scaling(-given.offset, given.scale)
 
     @property
-    def _unknown(self) -> tuple[str, ...]:
+    def unknown(self) -> tuple[str, ...]:
         """The hyperparameters that the caller left open."""
         known_kernel, known_noise = self.get("kernel") is not None, self.get("noise_variance") is not None
         if known_kernel:
@@ -177,7 +177,7 @@ class Settings:
             return () if known_noise else ("noise",)
         return ("lengthscale", "variance") if known_noise else ("lengthscale", "noise")
 
-    def _search(self, unknown: tuple[str, ...]) -> Search:
+    def search(self, unknown: tuple[str, ...]) -> Search:
         """Bounds and priors: on standardised y, or in its units where kernel or noise are given in them."""
         prior = LogNormal(0.3 * math.sqrt(self.space.parameter_count), 0.7)
         if self.get("kernel") is not None:
@@ -204,9 +204,9 @@ class Settings:
                     f"learning={given!r}: must be wv.LearnThenMonitor, wv.LearnOnline or wv.Given"
                 )
             return given  # type: ignore[no-any-return]
-        if not self._unknown:
+        if not self.unknown:
             return Given()
-        search = self._search(self._unknown)
+        search = self.search(self.unknown)
         if isinstance(trigger, Never | Periodic):  # a clock does not wait for a model
             return LearnOnline(search=search)
         return LearnThenMonitor(max(2 * self.space.parameter_count, LEAST_LEARNED), search=search)
