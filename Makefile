@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint table1 lemma3 endless first-steps bench clean
+.PHONY: help demo test lint table1 lemma3 reproduce quick endless first-steps bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,9 +15,14 @@ $(VENV)/demo: pyproject.toml constraints.txt
 	$(PIP) -c constraints.txt -e '.[demo]'
 	@touch $@
 
+$(VENV)/experiments: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e '.[experiments]'
+	@touch $@
+
 $(VENV)/test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt -e '.[demo,test]'
+	$(PIP) -c constraints.txt -e '.[experiments,dask,test]'
 	@touch $@
 
 demo: $(VENV)/demo  ## ET-GP-UCB against its rivals on a drifting objective, under a minute, with a picture
@@ -32,11 +37,17 @@ lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
 test: lint  ## every check and every test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
 
-table1: $(VENV)/demo  ## Table 1 at eps = 0.03 with 50 seeds, beside the paper's figures
-	$(BIN)/python bench/table1.py
+table1: $(VENV)/experiments  ## Table 1, all rows and columns, 50 runs, beside the paper's figures
+	$(BIN)/windvane reproduce table1
 
-lemma3: $(VENV)/demo  ## the share of static runs with a reset, over 1,000 runs of 200 steps
-	$(BIN)/python bench/lemma3.py
+lemma3: $(VENV)/experiments  ## the share of static runs with a reset, over 1,000 runs of 200 steps
+	$(BIN)/windvane reproduce lemma3
+
+quick: $(VENV)/experiments  ## every table and figure with a few runs each; DATA=folder for the real data
+	$(BIN)/windvane reproduce all --quick --out out/quick $(if $(DATA),--data $(DATA),--synthetic)
+
+reproduce: $(VENV)/experiments  ## every table and figure at the paper's size, into docs/reproduction.md; DATA=folder
+	$(BIN)/windvane reproduce all --markdown docs/reproduction.md $(if $(DATA),--data $(DATA),--synthetic)
 
 endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a step
 	$(BIN)/python bench/endless.py

@@ -352,8 +352,8 @@ TASK = {
     "seed": [-1, 1.5, "0", None],
     "lengthscale": [0.0, -1.0, NAN, INF, "0.1", None, [], [0.1, 0.2]],
     "noise_variance": [-1.0, NAN, INF, "0.1", None],
-    "dim": [0, 1, 3, 2.0, "2", None],
-    "grid": [0, 1, -5, 2.5, "9", None],
+    "dim": [0, -1, 101, 2.0, "2", None],
+    "grid": [0, 1, -5, 2.5, "9"],
 }
 
 

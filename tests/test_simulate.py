@@ -94,3 +94,106 @@ def test_a_task_of_ones_own():
     assert trace.resets.size >= 1
     assert 31 <= trace.resets[0] <= 33
     assert trace.regret[45:].mean() < 0.4
+
+
+class Stubborn:
+    """An optimiser of one's own, with nothing but ask and tell."""
+
+    def __init__(self, x):
+        self.x, self.told = x, []
+
+    def ask(self):
+        return self.x
+
+    def tell(self, x, y):
+        self.told.append((x, y))
+
+
+def test_an_optimiser_of_ones_own(task):
+    seen, opt = [], Stubborn([0.25, 0.5])
+    trace = wv.simulate(opt, task, seed=1, on_step=seen.append)
+    assert len(trace) == len(opt.told) == 40
+    assert trace.events == ()
+    assert seen == []
+    assert trace.resets.tolist() == []
+    noise = math.sqrt(task.noise_variance) * np.random.default_rng((1, 2)).standard_normal(40)
+    for t, (x, y) in enumerate(opt.told, start=1):
+        assert x is opt.x
+        assert type(y) is float
+        assert y == task.value(x, t) + noise[t - 1]
+        assert trace.regret[t - 1] == task.optimum(t) - task.value(x, t)
+    assert trace.average == pytest.approx(trace.regret.mean())
+
+
+class Wrapped:
+    """One of ours inside one's own."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def ask(self):
+        return self.inner.ask()
+
+    def tell(self, x, y):
+        return self.inner.tell(x, y)
+
+
+def test_events_that_are_told_are_kept(task):
+    seen = []
+    theirs = wv.simulate(Wrapped(made(task)), task, seed=1, on_step=seen.append)
+    ours = wv.simulate(made(task), task, seed=1)
+    assert np.array_equal(theirs.regret, ours.regret)
+    assert tuple(seen) == theirs.events
+    assert theirs.resets.tolist() == ours.resets.tolist()
+
+
+def test_points_that_are_not_in_the_space_are_refused(task):
+    for x in ([0.5], [0.5, 1.5], None, "ab", [0.5, math.nan]):
+        with pytest.raises(wv.WindvaneError, match=r"^x"):
+            wv.simulate(Stubborn(x), task)
+
+
+def test_what_can_neither_be_asked_nor_told(task):
+    class Mute:
+        def ask(self):
+            return [0.5, 0.5]
+
+    class Deaf:
+        def tell(self, x, y):
+            pass
+
+    for optimizer in (Mute(), Deaf(), Stubborn, wv.Optimizer, None, 5, "gp-ucb", task):
+        with pytest.raises(
+            wv.InvalidType, match=r"^optimizer=.*must come from wv\.make, or have ask\(\) and tell"
+        ):
+            wv.simulate(optimizer, task)
+
+
+class Struck(Bandit):
+    """Every third observation is off by 100, and the others are not."""
+
+    def disturbance(self, t):
+        return 100.0 if t % 3 == 0 else 0.0
+
+
+def test_disturbances_are_observed_and_not_regretted():
+    plain, struck = Stubborn(0), Stubborn(0)
+    one, two = wv.simulate(plain, Bandit(), seed=4), wv.simulate(struck, Struck(), seed=4)
+    assert np.array_equal(one.regret, two.regret)
+    for t, ((_, y), (_, z)) in enumerate(zip(plain.told, struck.told, strict=True), start=1):
+        assert z == (y + 100.0 if t % 3 == 0 else y)
+
+
+class Uneven(Bandit):
+    """Noise of its own making: twice as strong from step 11 on."""
+
+    def noise_from(self, normal, t):
+        return normal * (1.0 if t <= 10 else 2.0)
+
+
+def test_a_task_may_make_its_noise_from_the_draws():
+    opt = Stubborn(1)
+    wv.simulate(opt, Uneven(), seed=4)
+    normal = np.random.default_rng((4, 2)).standard_normal(60)
+    normal[10:] *= 2.0
+    np.testing.assert_array_equal([y for _, y in opt.told], normal)

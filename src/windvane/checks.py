@@ -29,6 +29,14 @@ def _range(above: float | None, at_least: float | None, below: float | None, at_
     return " and ".join(parts)
 
 
+def _number(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
+    return f"a finite number {_range(above, at_least, below, at_most)}".rstrip()
+
+
+def _whole(at_least: int | None, at_most: int | None) -> str:
+    return f"an integer {_range(None, at_least, None, at_most)}".rstrip()
+
+
 def real(
     name: str,
     value: Any,
@@ -46,12 +54,11 @@ def real(
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: delta=1.5: must be a finite number above 0 and below 1
     """
-    allowed = f"a finite number {_range(above, at_least, below, at_most)}".rstrip()
     if type(value) is not float:
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value.item()
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-            raise InvalidType(f"{name}={value!r}: must be {allowed}")
+            raise InvalidType(f"{name}={value!r}: must be {_number(above, at_least, below, at_most)}")
     try:
         number = float(value)
     except OverflowError:
@@ -63,7 +70,7 @@ def real(
         or (below is not None and number >= below)
         or (at_most is not None and number > at_most)
     ):
-        raise InvalidArgument(f"{name}={value!r}: must be {allowed}")
+        raise InvalidArgument(f"{name}={value!r}: must be {_number(above, at_least, below, at_most)}")
     return number
 
 
@@ -79,12 +86,11 @@ def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int 
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: horizon=0: must be an integer at least 1
     """
-    allowed = f"an integer {_range(None, at_least, None, at_most)}".rstrip()
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise InvalidType(f"{name}={value!r}: must be {allowed}")
+        raise InvalidType(f"{name}={value!r}: must be {_whole(at_least, at_most)}")
     number = int(value)
     if (at_least is not None and number < at_least) or (at_most is not None and number > at_most):
-        raise InvalidArgument(f"{name}={value!r}: must be {allowed}")
+        raise InvalidArgument(f"{name}={value!r}: must be {_whole(at_least, at_most)}")
     return number
 
 

@@ -37,3 +37,20 @@ class NumericalFailure(WindvaneError, ArithmeticError):
 
 class MissingExtra(WindvaneError, ImportError):
     """An optional package is needed; the message says which extra installs it."""
+
+
+class StorageFailure(WindvaneError, OSError):
+    """Something could not be written or read: a full disk, a missing permission, a damaged file."""
+
+
+class WorkersLost(WindvaneError, RuntimeError):
+    """Worker processes died and could not be replaced."""
+
+
+class AlgorithmFailed(WindvaneError, RuntimeError):
+    """An algorithm that is not from Windvane raised an exception or broke the rules.
+
+    `traceback` is that of the exception, if there was one.
+    """
+
+    traceback: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,7 +13,20 @@ from windvane.checks import Array, integer
 from windvane.data import Event, IntArray
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.optimizer import Optimizer
-from windvane.tasks.base import Task
+from windvane.tasks.base import Disturbed, Noisy, Task
+
+
+@runtime_checkable
+class AskTell(Protocol):
+    """All that `simulate` needs of an optimiser, ours or anyone's; larger values are better."""
+
+    def ask(self) -> Any:
+        """The next point to evaluate."""
+        ...
+
+    def tell(self, x: Any, y: float, /) -> Any:
+        """Record the value y observed at x."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +34,7 @@ class Trace:
     """A simulated run.
 
     `regret` is r_t = max f_t - f_t(x_t) for t = 1 .. T (Definition 1); `resets` are the steps of the resets.
+    An optimiser that is not from Windvane may tell no events: then `events` and `resets` are empty.
     """
 
     regret: Array
@@ -45,7 +60,7 @@ class Trace:
 
 
 def simulate(
-    optimizer: Optimizer,
+    optimizer: AskTell,
     task: Task,
     *,
     seed: int = 0,
@@ -60,30 +75,62 @@ def simulate(
     >>> trace = simulate(opt, task, seed=0)
     >>> len(trace.events), bool((trace.regret >= 0).all())
     (30, True)
+
+    Anything with `ask()` and `tell(x, y)` can take the place of the optimiser. It is for the caller to
+    see that it is fresh, maximises, and asks for points of the task's space. What its `tell` returns is
+    kept, and handed to `on_step`, if it is an `Event`.
+
+    >>> class Centre:
+    ...     def ask(self):
+    ...         return [0.5, 0.5]
+    ...     def tell(self, x, y):
+    ...         pass
+    >>> trace = simulate(Centre(), task, seed=0)
+    >>> len(trace), trace.events
+    (30, ())
     """
-    if not isinstance(optimizer, Optimizer):
-        raise InvalidType(f"optimizer={optimizer!r}: must come from wv.make")
+    if isinstance(optimizer, type) or not isinstance(optimizer, AskTell):
+        raise InvalidType(f"optimizer={optimizer!r}: must come from wv.make, or have ask() and tell(x, y)")
     if not isinstance(task, Task):
         raise InvalidType(f"task={task!r}: must come from wv.task, or have value, optimum, space and horizon")
     if on_step is not None and not callable(on_step):
         raise InvalidType(f"on_step={on_step!r}: must be a function of an event")
-    if optimizer.goal != "maximize":
-        raise InvalidArgument("optimizer: tasks are to be maximised; make it with goal='maximize'")
-    if optimizer.step != 1:
-        raise InvalidArgument("optimizer: must be fresh, this one has been told values already")
-    if optimizer.space != task.space:
-        raise InvalidArgument(f"optimizer: made for {optimizer.space}, the task lives in {task.space}")
+    if isinstance(optimizer, Optimizer):
+        _check(optimizer, task)
     length = task.horizon if steps is None else integer("steps", steps, at_least=1, at_most=task.horizon)
-    noise = np.random.default_rng((integer("seed", seed, at_least=0), 2)).standard_normal(length)
-    noise *= math.sqrt(task.noise_variance)
+    noise = _noise(
+        task, np.random.default_rng((integer("seed", seed, at_least=0), 2)).standard_normal(length)
+    )
+    disturbed = task if isinstance(task, Disturbed) else None
     regret = np.empty(length)
     events = []
     for t in range(1, length + 1):
         x = optimizer.ask()
         value = task.value(x, t)
         regret[t - 1] = task.optimum(t) - value
-        event = optimizer.tell(x, value + float(noise[t - 1]))
-        events.append(event)
-        if on_step is not None:
-            on_step(event)
+        observed = value + float(noise[t - 1])
+        if disturbed is not None:
+            observed += disturbed.disturbance(t)
+        event = optimizer.tell(x, observed)
+        if isinstance(event, Event):
+            events.append(event)
+            if on_step is not None:
+                on_step(event)
     return Trace(regret, tuple(events))
+
+
+def _check(optimizer: Optimizer, task: Task) -> None:
+    """What can be known of an optimiser of ours before it starts."""
+    if optimizer.goal != "maximize":
+        raise InvalidArgument("optimizer: tasks are to be maximised; make it with goal='maximize'")
+    if optimizer.step != 1:
+        raise InvalidArgument("optimizer: must be fresh, this one has been told values already")
+    if optimizer.space != task.space:
+        raise InvalidArgument(f"optimizer: made for {optimizer.space}, the task lives in {task.space}")
+
+
+def _noise(task: Task, normal: Array) -> Array:
+    """The noise at the steps 1, 2, .. from as many standard normal draws."""
+    if isinstance(task, Noisy):
+        return np.array([task.noise_from(float(draw), t) for t, draw in enumerate(normal, start=1)])
+    return normal * math.sqrt(task.noise_variance)

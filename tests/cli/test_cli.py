@@ -10,6 +10,7 @@ import windvane as wv
 from windvane.cli import demo as demo_verb
 from windvane.cli import main
 from windvane.errors import MissingExtra
+from windvane.experiments.paper import EXPERIMENTS
 
 
 def run(capsys, *arguments):
@@ -32,7 +33,8 @@ def test_list(capsys):
         <= names
     )
     headings = [line for line in out.splitlines() if line and not line.startswith(" ")]
-    assert headings == ["algorithms", "triggers", "tasks"]
+    assert headings == ["algorithms", "triggers", "tasks", "experiments"]
+    assert set(EXPERIMENTS) <= names
     assert all(
         len(words) > 1 for words in lines if words and words != ["algorithms"] and words[0] not in headings
     )
@@ -42,7 +44,7 @@ def test_list_json(capsys):
     code, out, _ = run(capsys, "list", "--json")
     found = json.loads(out)
     assert code == 0
-    assert set(found) == {"algorithms", "triggers", "tasks"}
+    assert set(found) == {"algorithms", "triggers", "tasks", "experiments"}
     assert set(found["algorithms"]) == set(wv.algorithms())
     assert all(isinstance(line, str) and line for lines in found.values() for line in lines.values())
 

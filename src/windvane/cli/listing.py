@@ -9,6 +9,7 @@ from typing import Any
 
 from windvane import triggers
 from windvane.algorithms import ALGORITHMS
+from windvane.experiments.paper import EXPERIMENTS
 from windvane.tasks import TASKS
 
 
@@ -16,10 +17,12 @@ def register(verbs: Any) -> None:
     """Add the verb to the command line."""
     verb = verbs.add_parser(
         "list",
-        help="algorithms, triggers and tasks, one line each",
-        description="Lists what wv.make, trigger= and wv.task understand.",
+        help="algorithms, triggers, tasks and experiments, one line each",
+        description="Lists what wv.make, trigger=, wv.task and `windvane reproduce` understand.",
     )
-    verb.add_argument("what", nargs="?", choices=("algorithms", "triggers", "tasks"), help="only these")
+    verb.add_argument(
+        "what", nargs="?", choices=("algorithms", "triggers", "tasks", "experiments"), help="only these"
+    )
     verb.add_argument("--json", action="store_true", help="for scripts: a JSON object of name to summary")
     verb.add_argument("--options", action="store_true", help="also the options that each one takes")
     verb.set_defaults(run=run)
@@ -42,6 +45,7 @@ def catalogue() -> dict[str, dict[str, tuple[str, tuple[str, ...]]]]:
         "algorithms": {name: (entry.summary, entry.options) for name, entry in ALGORITHMS.items()},
         "triggers": trigger_lines(),
         "tasks": {name: (entry.summary, entry.options) for name, entry in TASKS.items()},
+        "experiments": {name: (f"{entry.source}: {entry.title}", ()) for name, entry in EXPERIMENTS.items()},
     }
 
 
@@ -57,5 +61,5 @@ def run(given: argparse.Namespace) -> None:
         print(("\n" if number else "") + kind)
         for name, (summary, options) in lines.items():
             print(f"  {name:<{width}}  {summary}")
-            if given.options:
+            if given.options and options:
                 print(f"  {'':<{width}}    {', '.join(options)}")

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from windvane.cli import demo, listing
+from windvane.cli import bench, bound, demo, listing, reproduce
 from windvane.errors import WindvaneError
 
-VERBS = (listing, demo)
+VERBS = (listing, demo, bench, reproduce, bound)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given.run(given)
     except WindvaneError as error:
-        print(f"windvane: {error}", file=sys.stderr)
+        notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+        print(f"windvane: {error}{notes}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"windvane: {error.strerror or error}: {error.filename}", file=sys.stderr)

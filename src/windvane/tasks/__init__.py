@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument
 from windvane.tasks.base import Optimum, Task
-from windvane.tasks.within_model import WithinModel
+from windvane.tasks.deng import Deng
+from windvane.tasks.features import WithinModelFeatures
+from windvane.tasks.policy_search import PolicySearch
+from windvane.tasks.rate_change import RateChange
+from windvane.tasks.standard import AckleyShift, HartmannShift
+from windvane.tasks.stocks import Stocks
+from windvane.tasks.table import Table
+from windvane.tasks.temperature import Temperature
+from windvane.tasks.within_model import WithinModel, within_model
+from windvane.tasks.wrappers import jump, noise, outliers, rate, shift
 
 
 @dataclass(frozen=True)
@@ -23,9 +33,54 @@ class Entry:
 
 TASKS: dict[str, Entry] = {
     "within-model": Entry(
-        "a sample of the Markov chain of Assumption 2 on the unit square (Section 6.2.1)",
-        WithinModel,
-        ("rate", "horizon", "seed", "lengthscale", "noise_variance", "dim", "grid"),
+        "a sample of the Markov chain of Assumption 2 in any dimension (Section 6.2.1)",
+        within_model,
+        ("rate", "horizon", "seed", "lengthscale", "noise_variance", "dim", "grid", "features"),
+    ),
+    "rate-change": Entry(
+        "within-model on the unit square, faster from t = 175 on (Appendix A.2)",
+        RateChange,
+        ("rate", "later_rate", "switch", "horizon", "seed", "lengthscale", "noise_variance", "grid"),
+    ),
+    "ackley-shift": Entry(
+        "Ackley's function, d = 2, moved after half of the steps (Appendix A.4)",
+        AckleyShift,
+        ("dim", "horizon", "seed", "noise_variance", "shift"),
+    ),
+    "hartmann-shift": Entry(
+        "Hartmann's function, d = 6, moved after half of the steps (Appendix A.4)",
+        HartmannShift,
+        ("horizon", "seed", "noise_variance", "shift"),
+    ),
+    "policy-search": Entry(
+        "the feedback gain of a cart-pole whose friction grows at t = 100 (Section 6.2.3)",
+        PolicySearch,
+        ("seed", "horizon", "change", "factor", "noise_variance", "floor"),
+    ),
+    "deng-abrupt": Entry(
+        "one-dimensional, jumps at t = 100 and 200 (stand-in for Deng et al. 2022, a)",
+        partial(Deng, "abrupt"),
+        ("seed", "horizon", "lengthscale", "noise_variance", "magnitude"),
+    ),
+    "deng-slow": Entry(
+        "one-dimensional, drifts slowly (stand-in for Deng et al. 2022, b)",
+        partial(Deng, "slow"),
+        ("seed", "horizon", "lengthscale", "noise_variance", "magnitude"),
+    ),
+    "table": Entry(
+        "any table of numbers, in memory or in a file: rows are moments, columns are arms",
+        Table,
+        ("values", "file", "train_rows", "test_rows", "noise_variance", "shrinkage", "seed"),
+    ),
+    "temperature": Entry(
+        "the warmest of the sensors in the Intel Berkeley lab, or of a stand-in for it (Section 6.2.2)",
+        Temperature,
+        ("days", "data", "synthetic", "verify", "seed", "noise_variance"),
+    ),
+    "stocks": Entry(
+        "the highest of daily share prices (stand-in for Deng et al. 2022, c)",
+        Stocks,
+        ("data", "skfolio", "normalise", "prior", "noise_variance", "seed"),
     ),
 }
 
@@ -33,8 +88,8 @@ TASKS: dict[str, Entry] = {
 def tasks() -> list[str]:
     """The names that `task` knows.
 
-    >>> tasks()
-    ['within-model']
+    >>> "within-model" in tasks()
+    True
     """
     return list(TASKS)
 
@@ -54,4 +109,24 @@ def task(name: str, **options: Any) -> Task:
     return entry.make(**options)
 
 
-__all__ = ["TASKS", "Entry", "Optimum", "Task", "WithinModel", "task", "tasks"]
+__all__ = [
+    "TASKS",
+    "AckleyShift",
+    "Deng",
+    "Entry",
+    "HartmannShift",
+    "Optimum",
+    "PolicySearch",
+    "RateChange",
+    "Task",
+    "WithinModel",
+    "WithinModelFeatures",
+    "jump",
+    "noise",
+    "outliers",
+    "rate",
+    "shift",
+    "task",
+    "tasks",
+    "within_model",
+]

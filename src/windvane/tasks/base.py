@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from windvane.checks import integer
 from windvane.kernels import Kernel
 from windvane.spaces.base import Domain
 
@@ -25,6 +26,18 @@ class Optimum(float):
 
     def __getnewargs__(self) -> tuple[float, Any]:  # type: ignore[override]
         return float(self), self.x
+
+
+def index_of(t: int, horizon: int) -> int:
+    """The row of step t in an array of T rows; steps count from 1.
+
+    >>> index_of(1, 400), index_of(400, 400)
+    (0, 399)
+    >>> index_of(401, 400)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: t=401: must be an integer at least 1 and at most 400
+    """
+    return integer("t", t, at_least=1, at_most=horizon) - 1
 
 
 @runtime_checkable
@@ -62,4 +75,22 @@ class Task(Protocol):
 
     def optimum(self, t: int) -> Optimum:
         """max f_t."""
+        ...
+
+
+@runtime_checkable
+class Disturbed(Protocol):
+    """A task whose observations are off by more than Gaussian noise, such as outliers."""
+
+    def disturbance(self, t: int) -> float:
+        """What is added to the observation at step t; not part of the objective, so not of the regret."""
+        ...
+
+
+@runtime_checkable
+class Noisy(Protocol):
+    """A task with noise of its own making, such as noise with heavy tails."""
+
+    def noise_from(self, normal: float, t: int) -> float:
+        """The noise at step t, from a standard normal draw; `simulate` hands in the draw."""
         ...

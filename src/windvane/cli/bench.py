@@ -1,0 +1,246 @@
+"""`windvane bench`: algorithms x tasks -> a leaderboard of normalised dynamic regret."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from windvane.checks import real
+from windvane.cli import running
+from windvane.cli.running import EXTRA
+from windvane.errors import AlgorithmFailed, StorageFailure
+from windvane.experiments import contest, leaderboard
+from windvane.experiments.entries import Entry
+from windvane.experiments.experiment import trials_of
+from windvane.experiments.leaderboard import Leaderboard
+from windvane.experiments.records import write_records
+from windvane.experiments.reproduce import gather
+from windvane.experiments.store import Store
+from windvane.extras import require
+
+RUNS, QUICK = 20, 3
+CELL = 10  # characters of a task's column in the terminal
+
+DESCRIPTION = """\
+Runs every algorithm on every task and ranks them by dynamic regret: how far, at each step, the value of
+the query is below the best value there is at that moment.
+
+Tasks have different units, so regret is divided by that of random search on the same task and seeds. A
+score of 0 is the optimum at every step, 1 is no better than random.
+
+Finished runs are kept in OUT/runs.sqlite: interrupt it whenever you like, and the same command continues
+where it stopped. More runs, algorithms or tasks later only add what is missing. All defaults together take
+about half an hour of one core, --quick a few minutes."""
+
+EPILOG = """\
+names and options:
+  NAME or NAME:option=value,option=value, separated by spaces. `windvane list --options` shows all of them.
+  --tasks within-model:rate=0.05,dim=4 ackley-shift
+  --algorithms et-gp-ucb:delta=0.05 tv-gp-ucb:rate=0.2
+
+your own algorithm:
+  Write MODULE:FUNCTION. The function is called with the space, and with those of kernel, noise_variance,
+  horizon, rate and seed that its signature names (kernel and noise_variance are None where they are to be
+  learned). It returns any object with ask() -> x and tell(x, y); larger y are better.
+
+    # mine.py
+    import numpy as np
+    class Greedy:
+        def __init__(self, space, seed):
+            self.space, self.rng, self.best = space, np.random.default_rng(seed), None
+        def ask(self):
+            if self.best is None or self.rng.random() < 0.2:
+                return self.space.decode(self.space.sample(self.rng, 1)[0])
+            return self.best[1]
+        def tell(self, x, y):
+            self.best = max(self.best or (y, x), (y, x), key=lambda pair: pair[0])
+
+    windvane bench --algorithms mine:Greedy et-gp-ucb random --tasks deng-abrupt --runs 5
+
+your own data:
+  A file with one row a moment and one column an arm (.csv, .tsv, also .gz; .npy). The first N rows are the
+  past that gives the kernel, the rest is the objective.
+
+    windvane bench --table prices.csv --train-rows 200
+
+examples:
+  windvane bench --quick
+  windvane bench --algorithms et-gp-ucb tv-gp-ucb --tasks within-model:rate=0.03 --runs 50
+  windvane bench --tasks temperature stocks --data folder/with/the/data
+  windvane bench --algorithms sw-gp-ucb br-gp-ucb w-gp-ucb et-gp-ucb --tasks deng-abrupt deng-slow
+  windvane bench --quick --json > board.json
+
+files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row a run)"""
+
+
+def register(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    verb = verbs.add_parser(
+        "bench",
+        help="a leaderboard: algorithms, your own too, on tasks that change",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    verb.add_argument(
+        "--algorithms",
+        nargs="+",
+        metavar="NAME",
+        help=f"default: {', '.join(contest.DEFAULT_ALGORITHMS)}",
+    )
+    verb.add_argument(
+        "--tasks",
+        nargs="+",
+        metavar="NAME",
+        help=f"default: {', '.join(contest.DEFAULT_TASKS)}; "
+        f"and, with --data, {', '.join(contest.FROM_FILES)}",
+    )
+    verb.add_argument(
+        "--table",
+        type=Path,
+        metavar="FILE",
+        help="a task from your own table; alone, or beside those of --tasks",
+    )
+    verb.add_argument("--train-rows", type=int, metavar="N", help="rows of --table that are known beforehand")
+    verb.add_argument(
+        "--rate",
+        type=float,
+        default=contest.RATE,
+        help="rate of change told to algorithms that need one, on tasks without a rate of their own "
+        "(default: %(default)s, as in the paper); NAME:rate=... sets it for one algorithm everywhere",
+    )
+    verb.add_argument(
+        "--runs", type=int, help=f"of each algorithm on each task (default: {RUNS}, quick: {QUICK})"
+    )
+    running.add_arguments(verb, out="out/bench")
+    verb.add_argument("--json", action="store_true", help="the leaderboard as JSON on standard output")
+    verb.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Check everything, run, rank, write, show."""
+    first = running.first_seed(given)
+    rate = real("--rate", given.rate, at_least=0.0, at_most=1.0)
+    seeds = range(first, first + (given.runs or (QUICK if given.quick else RUNS)))
+    _here_is_importable()
+    entries = contest.contestants(given.algorithms)
+    arenas, left_out = contest.arenas(
+        given.tasks,
+        seed=first,
+        data=running.data_folder(given),
+        table=given.table,
+        train_rows=given.train_rows,
+    )
+    ranked = contest.cells(entries, arenas, rate)
+    yardstick = contest.cells([Entry(contest.YARDSTICK)], arenas, rate)
+    cells = [*ranked, *(cell for cell in yardstick if cell not in ranked)]
+    contest.rehearse(cells, arenas, first)
+    workers = running.workers_for(given)
+    console = running.console_for(given)
+    running.writable(given.out)
+    trials = trials_of(cells, seeds)
+    with Store(given.out / "runs.sqlite") as store:
+        try:
+            results = running.watched(console, "bench", trials, store, workers)
+        except AlgorithmFailed as error:
+            _keep_traceback(error, given.out)
+            raise
+    random = gather(yardstick, seeds, results, quick=given.quick)
+    board = leaderboard.rank(
+        gather(ranked, seeds, results, quick=given.quick),
+        {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas},
+    )
+    notes = contest.notes(entries, arenas, rate) + [f"Left out: {why}" for why in left_out]
+    command = _command(given)
+    leaderboard.write(board, given.out, notes, command)
+    try:
+        write_records(given.out / "records.parquet", "bench", cells, seeds, results)
+    except OSError as error:
+        raise StorageFailure(f"{given.out}: {error.strerror or error}; choose another --out") from error
+    if given.json:
+        print(json.dumps(leaderboard.plain(board, notes, command), indent=1, ensure_ascii=False))
+    else:
+        _show(console, board, notes, given.out)
+
+
+def _keep_traceback(error: AlgorithmFailed, out: Path) -> None:
+    """In a file, for whoever wrote the algorithm; the message stays short."""
+    if error.traceback:
+        with contextlib.suppress(OSError):
+            (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
+            error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
+
+
+def _here_is_importable() -> None:
+    """MODULE:FUNCTION is looked for in the present folder too, as `python -m` does; workers inherit it."""
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+
+
+def _show(console: Any, board: Leaderboard, notes: list[str], out: Path) -> None:
+    rich = require("rich.table", EXTRA)
+    text = require("rich.text", EXTRA).Text
+    table = rich.Table(title="Leaderboard", title_justify="left")
+    shown = leaderboard.overall(board)
+    for number, heading in enumerate(shown.header):
+        side = "left" if number in (0, 5) else "right"
+        table.add_column(heading.replace(" ", "\n", 1), justify=side, no_wrap=number == 0, overflow="fold")
+    for row in shown.rows:
+        table.add_row(*(text(cell) for cell in row), style="bold" if row[1] == "1" else None)
+    console.print(table)
+    names = [standing.algorithm for standing in board.standings]
+    fit = max(1, (console.width - max(map(len, names)) - 4) // (CELL + 3))
+    for start in range(0, len(board.tasks), fit):
+        tasks = board.tasks[start : start + fit]
+        table = rich.Table(title="" if start else "Scores; the best of a task is bold", title_justify="left")
+        table.add_column("algorithm", no_wrap=True)
+        for task in tasks:
+            table.add_column(text(_folded(task)), justify="right", min_width=CELL)
+        for name in names:
+            lines = [board.line(name, task) for task in tasks]
+            cells = [text(f"{line.score:.3f}", style="bold" if line.ratio == 1.0 else "") for line in lines]
+            table.add_row(text(name), *cells)
+        console.print(table)
+    for note in (*leaderboard.about(board), *notes):
+        console.print(text(note), highlight=False)
+    files = "leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet"
+    console.print(text(f"{out}{os.sep}: {files}"), soft_wrap=True)
+
+
+def _folded(task: str) -> str:
+    """A heading in lines of at most CELL characters, broken where the eye does not mind."""
+    lines = [""]
+    for word in re.findall(r"[^-:=,\s]*[-:=,\s]?", task):
+        for part in (word[i : i + CELL] for i in range(0, len(word), CELL)):
+            if len(lines[-1]) + len(part) > CELL or lines[-1].endswith((":", ",")):
+                lines.append("")
+            lines[-1] += part
+    return "\n".join(lines)
+
+
+def _command(given: argparse.Namespace) -> str:
+    """The command that gives this again, without what does not matter for the result."""
+    parts = ["windvane", "bench"]
+    for option in ("algorithms", "tasks"):
+        if getattr(given, option) is not None:
+            parts += [f"--{option}", *getattr(given, option)]
+    if given.table is not None:
+        parts += ["--table", given.table.name, "--train-rows", str(given.train_rows)]
+    if given.rate != contest.RATE:
+        parts += ["--rate", str(given.rate)]
+    if given.runs is not None:
+        parts += ["--runs", str(given.runs)]
+    elif given.quick:
+        parts.append("--quick")
+    if given.seed:
+        parts += ["--seed", str(given.seed)]
+    if given.data is not None:
+        parts += ["--data", "FOLDER"]
+    return shlex.join(parts)

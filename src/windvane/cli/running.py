@@ -1,0 +1,96 @@
+"""What the verbs that run trials share: their arguments, the workers, the progress bar, the folder."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from windvane.checks import integer
+from windvane.errors import InvalidArgument, StorageFailure
+from windvane.experiments.execution import execute
+from windvane.experiments.executors import Dask, Processes, Workers
+from windvane.experiments.measures import Result
+from windvane.experiments.store import Store
+from windvane.experiments.trial import Trial
+from windvane.extras import require
+
+EXTRA = "experiments"
+
+
+def add_arguments(verb: argparse.ArgumentParser, out: str) -> None:
+    """--quick, --jobs, --dask, --seed, --out and --data; `out` is the folder unless another is given."""
+    verb.add_argument("--quick", action="store_true", help="a few runs each: shapes, not figures to quote")
+    cores = os.cpu_count() or 1
+    verb.add_argument("--jobs", type=int, default=cores, help="local processes (default: cores)")
+    verb.add_argument("--dask", metavar="ADDRESS", help="run on an existing Dask cluster instead")
+    verb.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
+    verb.add_argument("--out", type=Path, default=Path(out), help="folder (default: %(default)s)")
+    verb.add_argument("--data", type=Path, help="folder with the temperature and stock data")
+
+
+def first_seed(given: argparse.Namespace) -> int:
+    """--seed, checked; and --runs, if it was given."""
+    if given.runs is not None:
+        integer("--runs", given.runs, at_least=1)
+    return integer("--seed", given.seed, at_least=0)
+
+
+def data_folder(given: argparse.Namespace) -> Path | None:
+    """--data, if it was given and is there."""
+    if given.data is None:
+        return None
+    if not given.data.exists():
+        raise InvalidArgument(f"--data {given.data}: there is no such file or folder")
+    return Path(given.data).resolve()
+
+
+def workers_for(given: argparse.Namespace) -> Workers:
+    """The cluster of --dask, else as many processes as --jobs."""
+    return Dask(given.dask) if given.dask else Processes(integer("--jobs", given.jobs, at_least=1))
+
+
+def console_for(given: argparse.Namespace) -> Any:
+    """Where to talk: standard error if standard output is for JSON. Missing extras are reported now."""
+    for module in ("pyarrow", "matplotlib"):
+        require(module, EXTRA)
+    return require("rich.console", EXTRA).Console(stderr=getattr(given, "json", False))
+
+
+def writable(out: Path) -> None:
+    """Make the folder, and see that files can be written there before anything is computed."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise StorageFailure(
+            f"--out {out}: {error.strerror or error}; choose a folder you can write to"
+        ) from error
+
+
+def watched(
+    console: Any, name: str, trials: Sequence[Trial], store: Store, workers: Workers
+) -> dict[Trial, Result]:
+    """The results, with a bar that knows how long it will take."""
+    progress = require("rich.progress", EXTRA)
+    columns = (
+        progress.TextColumn("{task.description:<16}"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=console, speed_estimate_period=60.0) as bars:
+        bar = bars.add_task(name, total=len(trials))
+        return execute(
+            trials,
+            store,
+            workers,
+            on_kept=lambda kept: bars.reset(bar, completed=kept),
+            on_done=lambda _trial, _result: bars.advance(bar),
+        )

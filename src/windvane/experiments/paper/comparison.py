@@ -1,0 +1,83 @@
+"""The paper's figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from windvane.experiments.results import Results
+from windvane.experiments.tables import Table, spread
+
+
+class Paper(NamedTuple):
+    """A median of the paper with its quartiles."""
+
+    median: float
+    low: float
+    high: float
+
+
+def against_paper(
+    results: Results,
+    paper: Callable[[str, str], Paper | float],
+    *,
+    notes: Sequence[str] = (),
+    digits: int = 3,
+) -> Table:
+    """A row an algorithm and two columns a column: the paper's median (quartiles if printed), and ours."""
+    header = ["algorithm"]
+    for column in results.columns:
+        header += [f"{column}: paper", "here"]
+    rows = []
+    for row in results.rows:
+        line = [row]
+        for column in results.columns:
+            group = results[row, column]
+            printed = paper(row, column)
+            line.append(spread(*printed, digits) if isinstance(printed, Paper) else f"{printed:.{digits}f}")
+            line.append(f"**{spread(group.median, *group.quartiles, digits)}**")
+        rows.append(line)
+    about = f"R_T / T, median (quartiles) of {results.runs} runs; lower is better."
+    return Table(header, rows, (about, *notes))
+
+
+def beats(results: Results, row: str, rivals: Sequence[str], columns: Sequence[str]) -> list[bool]:
+    """Whether a row's median is below each rival's, column by column."""
+    return [
+        results[row, column].median < results[rival, column].median for rival in rivals for column in columns
+    ]
+
+
+def medians(results: Results, rows: Sequence[str], columns: Sequence[str], digits: int = 3) -> str:
+    """The medians that a verdict rests on, a row after the other."""
+    lines = [
+        f"{row} {' / '.join(f'{results[row, column].median:.{digits}f}' for column in columns)}"
+        for row in rows
+    ]
+    return f"{', '.join(lines)} ({'; '.join(columns)})"
+
+
+def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Table:
+    """Where the paper prints no figures: R_T / T and the number of resets, a row an algorithm."""
+    header = ["algorithm"]
+    for column in results.columns:
+        header += [f"{column}: R_T / T", "resets a run"]
+    rows = []
+    for row in results.rows:
+        line = [row]
+        for column in results.columns:
+            group = results[row, column]
+            line.append(f"**{spread(group.median, *group.quartiles, digits)}**")
+            line.append(f"{group.resets.mean():.1f}")
+        rows.append(line)
+    about = (
+        f"Median (quartiles) of {results.runs} runs; lower is better. The paper shows curves, not figures."
+    )
+    return Table(header, rows, (about, *fewer(results), *notes))
+
+
+def fewer(results: Results) -> list[str]:
+    """A note on the rows that have fewer runs than the others, if any."""
+    least = {row: min(len(group) for (r, _), group in results.items() if r == row) for row in results.rows}
+    short = [f"{row}: {count} runs" for row, count in least.items() if count < results.runs]
+    return ["Fewer runs, because a run takes long: " + ", ".join(short) + "."] if short else []

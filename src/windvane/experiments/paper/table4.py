@@ -1,0 +1,166 @@
+"""Table 4 and its figure: how much ET-GP-UCB depends on the trigger's parameter delta_B."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.experiments.claims import Claim, verdict_of
+from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.figures import BLACK, boxes, colour, legend, sheet
+from windvane.experiments.paper.rates import RATES, objective
+from windvane.experiments.paper.rates import column as rate_name
+from windvane.experiments.results import Group, Results
+from windvane.experiments.tables import Table
+from windvane.experiments.trial import call
+
+ROW = "ET-GP-UCB"
+DELTAS = (0.005, 0.01, 0.05, 0.1, 0.5)
+RECOMMENDED = 0.1
+PAPER = {  # average resets and average R_T, a pair a delta
+    0.01: ((2.66, 191.39), (2.96, 193.05), (3.20, 200.16), (3.38, 200.33), (3.98, 196.03)),
+    0.03: ((6.42, 276.84), (6.82, 273.37), (7.72, 269.01), (8.04, 271.59), (10.32, 280.05)),
+    0.05: ((9.60, 331.69), (9.96, 328.74), (11.40, 329.47), (11.88, 332.04), (14.44, 334.80)),
+}
+CLOSE = 0.1  # of the paper's averages
+LITTLE = 0.1  # of the mean: what we call a low sensitivity
+GOOD = 0.05  # above the best delta's: what we call a good choice
+
+
+def column(rate: float, delta: float) -> str:
+    """The name of a column."""
+    return f"{rate_name(rate)}, delta = {delta:g}"
+
+
+def cells(_: Setting) -> list[Cell]:
+    """No reset window: W = T."""
+    return [
+        Cell(ROW, column(rate, delta), objective(rate), call("et-gp-ucb", delta=delta))
+        for rate in RATES
+        for delta in DELTAS
+    ]
+
+
+def _groups(results: Results, rate: float) -> list[Group]:
+    return [results[ROW, column(rate, delta)] for delta in DELTAS]
+
+
+def error(values: Array) -> float:
+    """The standard error of the mean; not a number for a single run."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+
+
+def table(results: Results) -> Table:
+    """Averages of the paper and ours with standard errors, a row a rate and delta."""
+    rows = []
+    for rate in RATES:
+        for delta, group, (resets, regret) in zip(DELTAS, _groups(results, rate), PAPER[rate], strict=True):
+            counted = f"**{group.resets.mean():.2f}** ± {error(group.resets):.2f}"
+            summed = f"**{group.total.mean():.1f}** ± {error(group.total):.1f}"
+            rows.append((rate_name(rate), f"{delta:g}", f"{resets:.2f}", counted, f"{regret:.1f}", summed))
+    header = ("rate", "delta_B", "average resets: paper", "here", "average R_T: paper", "here")
+    about = f"Averages of {results.runs} runs ± standard error; the paper's are of 50 runs, no errors given."
+    return Table(header, rows, (about,))
+
+
+def figure(results: Results) -> Any:
+    """R_T of all runs above, average resets below, a column a rate."""
+    page, axes = sheet(2, len(RATES), (11.0, 5.8), sharex=True, sharey="row", height_ratios=(3, 2))
+    places = list(range(len(DELTAS)))
+    mark = {"marker": "D", "ls": "", "ms": 5, "mfc": "white", "mec": BLACK, "label": "average of the paper"}
+    for rate, (upper, lower) in zip(RATES, axes.T, strict=True):
+        groups = _groups(results, rate)
+        resets, regrets = zip(*PAPER[rate], strict=True)
+        boxes(upper, [(ROW, group.total) for group in groups], places, 0.6)
+        means = [group.resets.mean() for group in groups]
+        bars = [0.0 if len(group) < 2 else 2.0 * error(group.resets) for group in groups]
+        lower.bar(
+            places, means, 0.6, yerr=bars, capsize=3, color=colour(ROW), alpha=0.75, label=f"{ROW}, here"
+        )
+        upper.plot(places, regrets, **mark)
+        lower.plot(places, resets, **mark)
+        upper.set_title(f"$\\varepsilon$ = {rate:g}", loc="left", fontsize=10)
+        lower.set_xticks(places, [f"{delta:g}" for delta in DELTAS])
+        lower.set_xlabel("$\\delta_B$")
+    axes[0, 0].set_ylabel("$R_T$, a box for all runs")
+    axes[0, 0].set_ylim(bottom=0.0)
+    axes[1, 0].set_ylabel("average resets\n± 2 standard errors")
+    legend(page, axes[1, 0])
+    return page
+
+
+def _close(name: str, found: dict[str, tuple[float, float, float]]) -> Claim:
+    """Averages against the paper's; `found` has ours, the paper's and our standard error, a column."""
+    off = {key: ours / paper - 1.0 for key, (ours, paper, _) in found.items()}
+    furthest = max(off, key=lambda key: abs(off[key]))
+    errors = [spread / ours for ours, _, spread in found.values() if ours]
+    near = [abs(value) <= CLOSE for value in off.values()]
+    return Claim(
+        f"The average {name} of Table 4, within {CLOSE:.0%}.",
+        verdict_of(near),
+        f"{sum(near)} of {len(near)} within {CLOSE:.0%}; the furthest {off[furthest]:+.0%} at {furthest}. "
+        f"Our standard errors alone are up to {max(errors, default=math.nan):.1%}.",
+    )
+
+
+def claims(results: Results) -> list[Claim]:
+    """What Appendix B says of table and figure."""
+    groups = {rate: _groups(results, rate) for rate in RATES}
+    resets = {rate: [float(g.resets.mean()) for g in line] for rate, line in groups.items()}
+    regrets = {rate: [float(g.total.mean()) for g in line] for rate, line in groups.items()}
+    pairs = [(r, d, g, p) for r in RATES for d, g, p in zip(DELTAS, groups[r], PAPER[r], strict=True)]
+    best = {rate: DELTAS[int(np.argmin(line))] for rate, line in regrets.items()}
+    spans = {rate: (max(line) - min(line)) / float(np.mean(line)) for rate, line in regrets.items()}
+    excess = {rate: line[DELTAS.index(RECOMMENDED)] / min(line) - 1.0 for rate, line in regrets.items()}
+    deviations = {rate: (line[0].total.std(), line[-1].total.std()) for rate, line in groups.items()}
+    counted = {column(r, d): (float(g.resets.mean()), p[0], error(g.resets)) for r, d, g, p in pairs}
+    summed = {column(r, d): (float(g.total.mean()), p[1], error(g.total)) for r, d, g, p in pairs}
+    return [
+        _close("number of resets", counted),
+        _close("R_T", summed),
+        Claim(
+            "A larger delta_B resets more often.",
+            verdict_of(a < b for line in resets.values() for a, b in pairwise(line)),
+            "; ".join(f"{line[0]:.1f} to {line[-1]:.1f} at {rate_name(r)}" for r, line in resets.items()),
+        ),
+        Claim(
+            "Which delta_B is best depends on the rate of change.",
+            verdict_of([len(set(best.values())) > 1]),
+            "lowest average R_T with " + ", ".join(f"{d:g} at {rate_name(r)}" for r, d in best.items()),
+        ),
+        Claim(
+            "At higher rates a smaller delta_B can make the final regret vary less.",
+            verdict_of(small < large for small, large in list(deviations.values())[1:]),
+            f"standard deviation of R_T with {DELTAS[0]:g} against {DELTAS[-1]:g}: "
+            + ", ".join(f"{a:.0f} against {b:.0f} at {rate_name(r)}" for r, (a, b) in deviations.items()),
+        ),
+        Claim(
+            "ET-GP-UCB is not sensitive to delta_B.",
+            verdict_of(span <= LITTLE for span in spans.values()),
+            f"over a factor of {DELTAS[-1] / DELTAS[0]:.0f} in delta_B the average R_T varies by "
+            + ", ".join(f"{span:.1%} at {rate_name(r)}" for r, span in spans.items()),
+        ),
+        Claim(
+            f"delta_B = {RECOMMENDED:g} is a good choice throughout.",
+            verdict_of(share <= GOOD for share in excess.values()),
+            "its average R_T is above the best one's by "
+            + ", ".join(f"{share:.1%} at {rate_name(r)}" for r, share in excess.items()),
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="table4",
+    source="Table 4, Appendix B",
+    title="Sensitivity to delta_B",
+    runs=50,
+    quick=6,
+    cells=cells,
+    table=table,
+    figure=figure,
+    claims=claims,
+)

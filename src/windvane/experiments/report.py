@@ -1,0 +1,167 @@
+"""One page with everything that was reproduced: for a browser, or as Markdown for the documentation."""
+
+from __future__ import annotations
+
+import base64
+import html
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from windvane.experiments.claims import Claim, Verdict
+from windvane.experiments.paper.contradictions import CONTRADICTIONS
+from windvane.experiments.reproduce import Summary
+
+MARKS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not tested": "·"}
+CLASSES: dict[Verdict, str] = {
+    "holds": "yes",
+    "holds in part": "part",
+    "does not hold": "no",
+    "not tested": "none",
+}
+TITLE = "Event-triggered time-varying Bayesian optimisation, reproduced"
+STYLE = """
+:root { color-scheme: light dark;
+  --ink: #1b1b1b; --soft: #5c5c5c; --line: #d7d7d7; --paper: #fff; --band: #f5f5f3; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #ececec; --soft: #a8a8a8; --line: #3c3c3c; --paper: #161616; --band: #202020; }
+  img { background: #fff; border-radius: 6px; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto;
+  padding: 1.5rem; max-width: 1180px; }
+h1 { margin: .2em 0; } h2 { margin: 2.6em 0 .2em; border-top: 1px solid var(--line); padding-top: 1em; }
+.soft, .note, figcaption { color: var(--soft); font-size: .88rem; }
+nav { columns: 2 22rem; font-size: .92rem; } nav a { color: inherit; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; margin: .8em 0; }
+th, td { padding: .3em .7em; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; } thead th { background: var(--band); }
+table.claims td, table.claims th { text-align: left; white-space: normal; vertical-align: top; }
+table.claims { width: 100%; } td.verdict { white-space: nowrap !important; font-weight: 600; }
+.yes { color: #00805d; } .part { color: #b07500; } .no { color: #c8441b; } .none { color: var(--soft); }
+img { max-width: 100%; height: auto; }
+code { background: var(--band); padding: .1em .35em; border-radius: 4px; }
+"""
+
+
+def counts(summaries: Sequence[Summary]) -> str:
+    """How many claims hold.
+
+    >>> counts([])
+    'no claims'
+    """
+    found = Counter(claim.verdict for summary in summaries for claim in summary.claims)
+    plural: dict[Verdict, str] = {
+        "holds": "hold",
+        "holds in part": "hold in part",
+        "does not hold": "do not hold",
+        "not tested": "not tested",
+    }
+    parts = [f"{found[v]} {v if found[v] == 1 else plural[v]}" for v in MARKS if found[v]]
+    return ", ".join(parts) or "no claims"
+
+
+def write_html(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
+    """One file, pictures inside: it can be sent and opened anywhere."""
+    links = "".join(
+        f"<div><a href='#{s.name}'>{html.escape(s.source)}: {html.escape(s.title)}</a></div>"
+        for s in summaries
+    )
+    body = "".join(_section(summary, out) for summary in summaries)
+    settled = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in (c.where, c.what, c.settled)) + "</tr>"
+        for c in CONTRADICTIONS
+    )
+    page = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{TITLE}</title><style>{STYLE}</style></head><body>
+<h1>{TITLE}</h1>
+<p>The tables and figures of the paper, computed by Windvane {html.escape(_version(summaries))}; the paper's
+figures beside ours. Of its claims: {counts(summaries)}.</p>
+<nav>{links}<div><a href='#settled'>Contradictions of the paper, and how each was settled</a></div></nav>
+{body}
+<h2 id="settled">Contradictions of the paper, and how each was settled</h2>
+<div class="scroll"><table class="claims"><thead><tr><th>where</th><th>what</th><th>settled</th></tr></thead>
+<tbody>{settled}</tbody></table></div>
+</body></html>
+"""
+    path.write_text(page, encoding="utf-8")
+
+
+def _version(summaries: Sequence[Summary]) -> str:
+    return ", ".join(sorted({summary.version for summary in summaries}))
+
+
+def _size(summary: Summary) -> str:
+    if summary.runs == summary.full:
+        return f"{summary.runs} runs a cell"
+    return f"{summary.runs} runs a cell (the full size is {summary.full})"
+
+
+def _section(summary: Summary, out: Path) -> str:
+    picture = base64.b64encode((out / summary.name / "figure.png").read_bytes()).decode()
+    rows = "".join(
+        f"<tr><td>{html.escape(claim.text)}</td>"
+        f"<td class='verdict {CLASSES[claim.verdict]}'>{MARKS[claim.verdict]} {claim.verdict}</td>"
+        f"<td>{html.escape(claim.evidence)}</td></tr>"
+        for claim in summary.claims
+    )
+    head = "<thead><tr><th>claim</th><th>verdict</th><th>here</th></tr></thead>"
+    verdicts = f"<div class='scroll'><table class='claims'>{head}<tbody>{rows}</tbody></table></div>"
+    return f"""
+<section id="{summary.name}"><h2>{html.escape(summary.source)}: {html.escape(summary.title)}</h2>
+<p class="soft">{_size(summary)} · <code>{html.escape(summary.command)}</code> ·
+<a href="{summary.name}/records.parquet">records</a> · <a href="{summary.name}/figure.pdf">PDF</a></p>
+{verdicts}
+<div class="scroll">{summary.table.html()}</div>
+<p><img alt="{html.escape(summary.title)}" src="data:image/png;base64,{picture}"></p>
+</section>"""
+
+
+def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
+    """The same as a Markdown page; its pictures are copied to images/reproduction beside it."""
+    images = path.parent / "images" / "reproduction"
+    images.mkdir(parents=True, exist_ok=True)
+    lines = [
+        "# Reproduction of the paper",
+        "",
+        "Written by the command; do not edit by hand:",
+        "",
+        "```sh",
+        "windvane reproduce all --data FOLDER --markdown docs/reproduction.md",
+        "```",
+        "",
+        f"Windvane {_version(summaries)}. The paper's figures stand beside ours, with their spread. "
+        f"Of the paper's claims: {counts(summaries)}.",
+        "",
+        "| | what | runs a cell | claims |",
+        "|:--|:--|--:|:--|",
+    ]
+    for summary in summaries:
+        marks = " ".join(MARKS[claim.verdict] for claim in summary.claims)
+        lines.append(f"| {summary.source} | [{summary.title}](#{summary.name}) | {summary.runs} | {marks} |")
+    lines += ["", "✓ holds, ◐ holds in part, ✗ does not hold."]
+    for summary in summaries:
+        shutil.copyfile(out / summary.name / "figure.png", images / f"{summary.name}.png")
+        lines += [
+            "",
+            f'## <a id="{summary.name}"></a>{summary.source}: {summary.title}',
+            "",
+            f"{_size(summary)}: `{summary.command}`",
+            "",
+            *[_claim(claim) for claim in summary.claims],
+            "",
+            summary.table.markdown(),
+            "",
+            f"![{summary.title}](images/reproduction/{summary.name}.png)",
+        ]
+    lines += ["", "## Contradictions of the paper, and how each was settled", ""]
+    lines += ["| where | what | settled |", "|:--|:--|:--|"]
+    lines += [f"| {c.where} | {c.what} | {c.settled} |" for c in CONTRADICTIONS]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _claim(claim: Claim) -> str:
+    return f"- {MARKS[claim.verdict]} **{claim.verdict}**: {claim.text} {claim.evidence}."

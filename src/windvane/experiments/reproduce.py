@@ -1,0 +1,119 @@
+"""Run experiments and leave behind what people read: records, table, figure, report.
+
+OUT/runs.sqlite                 every finished run, shared by all experiments
+OUT/NAME/records.parquet        one row a run
+OUT/NAME/table.md, figure.png, figure.pdf, summary.json
+OUT/report.html                 everything reproduced in OUT so far
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from windvane.errors import StorageFailure
+from windvane.experiments import figures
+from windvane.experiments.claims import Claim
+from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.measures import Result
+from windvane.experiments.records import write_records
+from windvane.experiments.results import Group, Results
+from windvane.experiments.tables import Table
+from windvane.experiments.trial import Trial
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a report says of an experiment; kept as JSON beside its figure."""
+
+    name: str
+    source: str
+    title: str
+    command: str
+    runs: int
+    full: int  # runs a cell at full size
+    version: str
+    table: Table
+    claims: tuple[Claim, ...]
+
+    def write(self, path: Path) -> None:
+        """As JSON."""
+        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Summary:
+        """The inverse of `write`."""
+        try:
+            plain: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            table = Table(**plain.pop("table"))
+            found = tuple(Claim(**claim) for claim in plain.pop("claims"))
+            return cls(**plain, table=table, claims=found)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise StorageFailure(
+                f"{path}: not a summary of this version ({error}); remove the folder and reproduce it again"
+            ) from None
+
+
+def gather(cells: list[Cell], seeds: range, results: dict[Trial, Result], *, quick: bool) -> Results:
+    """Results by row and column."""
+    return Results(
+        {
+            (cell.row, cell.column): Group(
+                tuple(trial.seed for trial in cell.trials(seeds)),
+                tuple(results[trial] for trial in cell.trials(seeds)),
+            )
+            for cell in cells
+        },
+        quick=quick,
+        tasks={(cell.row, cell.column): cell.task for cell in cells},
+    )
+
+
+def publish(
+    experiment: Experiment,
+    setting: Setting,
+    seeds: range,
+    results: dict[Trial, Result],
+    out: Path,
+    command: str,
+) -> Summary:
+    """Write the experiment's folder."""
+    folder = out / experiment.name
+    cells = experiment.cells(setting)
+    found = gather(cells, seeds, results, quick=setting.quick)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_records(folder / "records.parquet", experiment.name, cells, seeds, results)
+        summary = Summary(
+            experiment.name,
+            experiment.source,
+            experiment.title,
+            command,
+            found.runs,
+            experiment.runs,
+            version("windvane"),
+            experiment.table(found),
+            tuple(experiment.claims(found)),
+        )
+        heading = f"# {experiment.source}: {experiment.title}\n\n"
+        (folder / "table.md").write_text(heading + summary.table.markdown() + "\n", encoding="utf-8")
+        figures.save(experiment.figure(found), folder)
+        summary.write(folder / "summary.json")
+    except OSError as error:
+        if isinstance(error, StorageFailure):
+            raise
+        raise StorageFailure(
+            f"{error.filename or folder}: {error.strerror or error}; finished runs are kept, "
+            "free some space or choose another --out, then run again"
+        ) from error
+    return summary
+
+
+def summaries(out: Path, order: list[str]) -> list[Summary]:
+    """Everything reproduced in a folder so far, in the given order."""
+    return [
+        Summary.read(out / name / "summary.json") for name in order if (out / name / "summary.json").is_file()
+    ]

@@ -1,0 +1,244 @@
+"""Tables 2 and 4, the ablation, backtracking and the TuRBO trigger: verdicts on results made up for the purpose."""
+
+from collections.abc import Callable
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.figures import COLOURS
+from windvane.experiments.measures import run
+from windvane.experiments.paper import EXPERIMENTS, ablation, backtracking, dimensions, table2, table4, turbo
+from windvane.experiments.results import Group, Results
+from windvane.experiments.trial import Call, Trial, call
+
+HORIZON = 400
+MODULES = (table2, table4, ablation, backtracking, turbo)
+
+
+def fabricate(
+    experiment: Experiment,
+    average: Callable[[str, str], float],
+    resets: Callable[[str, str], list[int]] = lambda row, column: [7, 9],
+) -> Results:
+    """Three runs a cell whose R_T / T has the given median (and mean), and which reset at the given steps."""
+
+    def group(cell: Cell) -> Group:
+        level, steps = average(cell.row, cell.column), np.array(resets(cell.row, cell.column), dtype=np.int64)
+        return Group((0, 1, 2), tuple(
+            {"regret": np.full(HORIZON, share * level), "resets": steps} for share in (0.9, 1.0, 1.1)
+        ))  # fmt: skip
+
+    return Results({(c.row, c.column): group(c) for c in experiment.cells(Setting())})
+
+
+def verdicts(experiment: Experiment, results: Results) -> list[str]:
+    return [claim.verdict for claim in experiment.claims(results)]
+
+
+@pytest.mark.parametrize("experiment", [module.EXPERIMENT for module in MODULES], ids=lambda e: e.name)
+def test_table_figure_and_evidence_come_out(experiment):
+    assert EXPERIMENTS[experiment.name] is experiment
+    results = fabricate(experiment, lambda row, column: 1.0 + len(row) / 10)
+    assert set(results.rows) <= set(COLOURS)
+    table = experiment.table(results)
+    assert all(len(row) == len(table.header) for row in table.rows)
+    assert "3 runs" in table.notes[0]
+    assert all(claim.text and claim.evidence for claim in experiment.claims(results))
+    page = BytesIO()
+    experiment.figure(results).savefig(page, format="png", dpi=40)
+    assert page.getvalue().startswith(b"\x89PNG")
+
+
+# -- Table 2 ------------------------------------------------------------------------------------------
+
+
+def test_table2_with_the_papers_own_medians():
+    results = fabricate(table2.EXPERIMENT, table2._paper)
+    assert verdicts(table2.EXPERIMENT, results) == ["holds", "holds"]
+    assert table2.table(results).rows[2][:3] == ["ET-GP-UCB", "0.612", "**0.612 (0.581–0.643)**"]
+
+
+def test_table2_where_monitoring_only_helps_at_one_rate():
+    def average(row, column):
+        return 0.5 if (row, column) == ("ET-GP-UCB", "eps = 0.01") else 2.0 if row == "ET-GP-UCB" else 1.0
+
+    medians, order = table2.claims(fabricate(table2.EXPERIMENT, average))
+    assert medians.verdict == order.verdict == "holds in part"
+    assert "ET-GP-UCB at eps = 0.03, is off by +130%" in medians.evidence
+    assert order.evidence.startswith("ET-GP-UCB 0.500 / 2.000 / 2.000, R-GP-UCB 1.000")
+
+
+def test_table2_tells_nothing_and_learns_within_the_papers_bounds():
+    cells = {(cell.row, cell.column): cell for cell in table2.cells(Setting())}
+    assert len(cells) == 9
+    assert {cell.told for cell in cells.values()} == {()}
+    search = cells["ET-GP-UCB", "eps = 0.03"].algorithm.keywords()["learning"].search
+    assert (search.lengthscale, search.noise) == ((0.01, 1.0), (0.001, 0.1))
+    assert search.lengthscale_prior is search.noise_prior is None
+    assert cells["R-GP-UCB", "eps = 0.03"].algorithm.keywords()["rate"] == 0.03
+
+
+# -- Table 4 ------------------------------------------------------------------------------------------
+
+
+def _printed(column: str) -> tuple[float, float]:
+    rate, delta = (float(part.split(" = ")[1]) for part in column.split(", "))
+    return table4.PAPER[rate][table4.DELTAS.index(delta)]
+
+
+def _times_ten(column: str) -> list[int]:
+    """Ten times the paper's resets; a run cannot have 2.66 of them."""
+    return list(range(1, round(10 * _printed(column)[0]) + 1))
+
+
+def test_table4_with_the_papers_own_regret(monkeypatch):
+    tenfold = {
+        rate: tuple((10.0 * resets, regret) for resets, regret in line) for rate, line in table4.PAPER.items()
+    }
+    results = fabricate(
+        table4.EXPERIMENT,
+        lambda row, column: _printed(column)[1] / HORIZON,
+        lambda row, column: _times_ten(column),
+    )
+    monkeypatch.setattr(table4, "PAPER", tenfold)
+    found = table4.claims(results)
+    assert [claim.verdict for claim in found[:4]] == ["holds"] * 4
+    assert [claim.verdict for claim in found[5:]] == ["holds"] * 2
+    assert found[3].evidence.endswith("0.005 at eps = 0.01, 0.05 at eps = 0.03, 0.01 at eps = 0.05")
+    first = table4.table(results).rows[0]
+    assert first[:4] == ("eps = 0.01", "0.005", "26.60", "**27.00** ± 0.00")
+    assert first[5] == "**191.4** ± 11.0"  # 19.139 / sqrt(3)
+
+
+def test_table4_counts_the_rows_that_are_too_far_off():
+    results = fabricate(table4.EXPERIMENT, lambda row, column: 1.0, lambda row, column: [1, 2, 3])
+    resets, regret, *_ = table4.claims(results)
+    assert resets.verdict == "holds in part"  # 2.96 and 3.20 are within a tenth of 3
+    assert resets.evidence.startswith("2 of 15 within 10%; the furthest -79% at eps = 0.05, delta = 0.5.")
+    assert regret.verdict == "does not hold"
+
+
+def test_table4_knows_a_delta_that_matters():
+    results = fabricate(
+        table4.EXPERIMENT,
+        lambda row, column: 2.0 if column.endswith("delta = 0.1") else 1.0,
+    )
+    assert verdicts(table4.EXPERIMENT, results)[2:] == ["does not hold"] * 5
+
+
+def test_a_standard_error_needs_two_runs():
+    assert np.isnan(table4.error(np.array([3.0])))
+    assert table4.error(np.array([1.0, 3.0])) == pytest.approx(1.0)
+
+
+# -- the ablation -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("average", "event", "expected"),
+    [
+        ((0.5, 0.8, 1.0), (0.5, 0.7, 0.8), ["holds", "holds"]),
+        ((0.7, 0.8, 1.0), (0.5, 0.9, 1.1), ["does not hold", "does not hold"]),
+        ((0.5, 0.8, 1.0), (0.5, 0.9, 0.8), ["holds", "holds in part"]),
+    ],
+)
+def test_ablation(average, event, expected):
+    levels = {"R-GP-UCB": (0.6, 0.8, 1.0), "R-GP-UCB at ET's average": average, "ET-GP-UCB": event}
+    columns = ["eps = 0.01", "eps = 0.03", "eps = 0.05"]
+    results = fabricate(ablation.EXPERIMENT, lambda row, column: levels[row][columns.index(column)])
+    assert verdicts(ablation.EXPERIMENT, results) == expected
+
+
+def test_ablation_resets_as_the_paper_says():
+    periods = {}
+    for cell in ablation.cells(Setting()):
+        if cell.row.startswith("R-"):
+            steps = run(Trial(call("within-model", rate=0.03, horizon=101), cell.algorithm, 0))["resets"]
+            periods[cell.row, cell.column] = int(steps[0])
+    assert list(periods.values()) == [38, 29, 26, 100, 45, 32]
+
+
+# -- dimensions ---------------------------------------------------------------------------------------
+
+
+def _dim(column: str) -> int:
+    return int(column.split(",")[0].removeprefix("d = "))
+
+
+def test_backtracking_as_the_paper_has_it():
+    levels = {"TV-GP-UCB": 0.8, "ET-GP-UCB": 1.0, "random": 3.0}
+
+    def average(row, column):
+        return 1.0 - 0.02 * _dim(column) if row.endswith("backtracking") else levels.get(row, 1.5)
+
+    results = fabricate(backtracking.EXPERIMENT, average)
+    assert verdicts(backtracking.EXPERIMENT, results) == [
+        "holds", "holds", "holds", "holds", "does not hold", "not tested",
+    ]  # fmt: skip
+    row = backtracking.table(results).rows[3]
+    assert row[:2] == ("eps = 0.01", "8")
+    assert row[4] == "**0.80 (0.76–0.84)**"
+    assert row[6] == "0.84 (0.80–0.88)"
+
+
+def test_backtracking_that_harms():
+    results = fabricate(
+        backtracking.EXPERIMENT,
+        lambda row, column: 1.5 if row.endswith("backtracking") and "d = 2" not in column else 1.0,
+        lambda row, column: [5, 6, 9, 10],
+    )
+    found = backtracking.claims(results)
+    assert [claim.verdict for claim in found[:5]] == ["does not hold"] * 4 + ["holds"]
+    assert found[3].evidence.startswith("in 0 of 12 cases; not at d = 2, eps = 0.01;")
+    assert found[4].evidence.startswith("50.0%")
+
+
+def test_the_turbo_trigger_worst_in_low_dimensions():
+    def average(row, column):
+        return 2.0 - 0.1 * _dim(column) if row == "TuRBO trigger" else 1.0
+
+    results = fabricate(turbo.EXPERIMENT, average)
+    assert verdicts(turbo.EXPERIMENT, results) == ["holds"] * 3
+
+
+def test_the_turbo_trigger_better_than_some():
+    def average(row, column):
+        return {"TuRBO trigger": 1.0, "GP-UCB": 1.5}.get(row, 0.9)
+
+    results = fabricate(turbo.EXPERIMENT, average, lambda row, column: [])
+    found = turbo.claims(results)
+    assert [claim.verdict for claim in found] == ["holds in part", "does not hold", "does not hold"]
+    assert "GP-UCB 0, R-GP-UCB 12" in found[0].evidence
+
+
+def test_backtracking_and_turbo_share_their_runs():
+    seeds = range(2)
+    first = set(backtracking.EXPERIMENT.trials(Setting(), seeds))
+    second = set(turbo.EXPERIMENT.trials(Setting(), seeds))
+    assert len(first & second) == len(backtracking.ROWS) * 12 * 2
+    assert len(second - first) == (12 + 2) * 2
+
+
+# -- real runs ----------------------------------------------------------------------------------------
+
+
+def _shortened(cell: Cell) -> Trial:
+    options = {**cell.task.keywords(), "horizon": 12}
+    return Trial(Call(cell.task.name, tuple(sorted(options.items()))), cell.algorithm, 0, cell.told)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.EXPERIMENT.name)
+def test_every_row_runs(module):
+    first = {cell.row: cell for cell in reversed(module.cells(Setting()))}  # where d varies, d = 2
+    assert all(cell.task.keywords().get("dim", 2) == 2 for cell in first.values())
+    for cell in first.values():
+        found = run(_shortened(cell))
+        assert found["regret"].shape == (12,)
+        assert (found["regret"] >= -1e-6).all()
+
+
+def test_an_objective_in_many_dimensions_runs():
+    cell = next(c for c in dimensions.cells(["ET-GP-UCB"]) if "d = 4" in c.column)
+    assert run(_shortened(cell))["regret"].min() >= -1e-6

@@ -1,0 +1,152 @@
+"""`windvane reproduce` as people use it: killed and continued, on a cluster, on a full disk."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pandas as pd
+import pytest
+
+from windvane.cli.main import main
+
+RUNS = "30"
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def command(out, *more):
+    return ["reproduce", "lemma3", "--runs", RUNS, "--out", str(out), *more]
+
+
+def finished(out):
+    """Runs on disk so far."""
+    try:
+        with sqlite3.connect(f"file:{out / 'runs.sqlite'}?mode=ro", uri=True) as database:
+            return database.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def until(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """An uninterrupted run with one worker."""
+    out = tmp_path_factory.mktemp("reference")
+    assert main(command(out, "--jobs", "1")) == 0
+    return out
+
+
+def records(out):
+    return (out / "lemma3" / "records.parquet").read_bytes()
+
+
+def test_everything_named_is_there_and_pandas_reads_the_records(reference):
+    folder = reference / "lemma3"
+    assert {file.name for file in folder.iterdir()} == {
+        "records.parquet",
+        "table.md",
+        "figure.png",
+        "figure.pdf",
+        "summary.json",
+    }
+    frame = pd.read_parquet(folder / "records.parquet")
+    assert len(frame) == int(RUNS)
+    assert frame["seed"].tolist() == list(range(int(RUNS)))
+    assert "Lemma 3" in (reference / "report.html").read_text()
+
+
+def test_killed_and_started_again_it_continues_and_gives_the_same_bytes(tmp_path, reference):
+    line = [sys.executable, "-m", "windvane", *command(tmp_path, "--jobs", "2")]
+    process = subprocess.Popen(line, env=ENVIRONMENT, stdout=subprocess.DEVNULL, start_new_session=True)
+    until(lambda: finished(tmp_path) >= 5)
+    process.kill()  # the coordinator alone: its workers must notice and go
+    process.wait()
+    group = process.pid
+    until(lambda: not _alive(group), 20.0)
+    kept = finished(tmp_path)
+    assert 5 <= kept < int(RUNS)
+    again = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert "report.html" in again.stdout
+    assert records(tmp_path) == records(reference)
+
+
+def _alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_interrupted_from_the_keyboard_it_says_so_and_keeps_the_runs(tmp_path):
+    line = [sys.executable, "-m", "windvane", *command(tmp_path, "--jobs", "2")]
+    process = subprocess.Popen(
+        line,
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until(lambda: finished(tmp_path) >= 3)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process
+    _, complaint = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert complaint.strip().splitlines() == ["windvane: interrupted"]
+    assert finished(tmp_path) >= 3
+
+
+def test_a_dask_cluster_gives_the_same_bytes_even_if_a_worker_is_killed(tmp_path, reference):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        victim = cluster.workers[0].pid
+
+        def kill():
+            until(lambda: finished(tmp_path) >= 5)
+            os.kill(victim, signal.SIGKILL)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        assert main(command(tmp_path, "--dask", cluster.scheduler_address)) == 0
+        thread.join()
+    assert records(tmp_path) == records(reference)
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a device that is always full")
+def test_a_disk_that_fills_while_publishing_is_a_clear_error_and_keeps_the_runs(tmp_path, reference, capsys):
+    assert main(command(tmp_path, "--jobs", "1", "--runs", "3")) == 0
+    (tmp_path / "report.html").unlink()
+    (tmp_path / "report.html").symlink_to("/dev/full")
+    capsys.readouterr()
+    assert main(command(tmp_path, "--jobs", "1", "--runs", "3")) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert finished(tmp_path) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["lemma3", "--runs", "0"], "--runs=0"),
+        (["lemma3", "--jobs", "0"], "--jobs=0"),
+        (["lemma3", "--seed", "-1"], "--seed=-1"),
+        (["lemma3", "--data", "no/such/folder"], "no/such/folder"),
+        (["lemma3", "tabel1"], "did you mean 'table1'"),
+        (["lemma3", "--out", "/dev/null/x"], "/dev/null/x"),
+    ],
+)
+def test_bad_requests_say_what_is_wrong(tmp_path, capsys, arguments, message):
+    assert main(["reproduce", "--out", str(tmp_path), *arguments]) == 2
+    assert message in capsys.readouterr().err
