@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shlex
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -9,10 +10,11 @@ from types import ModuleType
 import pytest
 
 import windvane as wv
+from windvane.cli.main import parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-EXECUTED = ("README.md", "docs/tutorial.md", "docs/own-trigger.md")
+EXECUTED = ("README.md", "docs/tutorial.md", "docs/own-trigger.md", "docs/benchmark.md")
 # a block is left out only if the line above it says so: <!-- skip: why -->
 BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
@@ -92,6 +94,13 @@ def test_the_readme_lists_every_algorithm_once():
     assert sorted(names) == sorted(wv.algorithms())
 
 
+def test_the_benchmark_page_lists_every_task_once():
+    text = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"<!-- tasks: begin -->(.+?)<!-- tasks: end -->", text, flags=re.DOTALL)
+    names = re.findall(r"^\| `([^`]+)` \|", table, flags=re.MULTILINE)
+    assert sorted(names) == sorted(wv.tasks())
+
+
 def test_the_readme_names_the_two_commands():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in text
@@ -104,6 +113,14 @@ def test_commands_in_the_documentation_exist():
     for page in PAGES:
         for target in re.findall(r"`make ([a-z0-9-]+)`", page.read_text(encoding="utf-8")):
             assert target in targets, f"{name_of(page)} mentions `make {target}`"
+
+
+def test_windvane_commands_in_the_documentation_can_be_typed():
+    for page in PAGES:
+        for block in re.findall(r"```sh\n(.+?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+            for line in block.splitlines():
+                if line.startswith("windvane "):
+                    parser().parse_args(shlex.split(line, comments=True)[1:])
 
 
 def test_every_decision_is_in_the_index():

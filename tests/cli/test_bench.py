@@ -270,7 +270,7 @@ def test_a_table_of_one_s_own(capsys, tmp_path, inline):
         ("a,b\n1,2\n3,nan\n4,5\n", "2", "must be a finite number"),
         ("a,b\n1,2\n3,4\n4,1\n", "1", "train_rows=1: must be an integer at least 2"),
         ("a,b\n1,2\n3,4\n4,1\n", "3", "leaves no test rows"),
-        ("a,b\n1,2\n1,2\n4,5\n3,3\n", "2", "does not change"),
+        ("a,b\n1,2\n1,2\n4,5\n3,3\n", "2", "no arm changes"),
         (None, "2", "there is no such file"),
         ("a,b\n1,2\n3,4\n4,1\n", None, "needs --train-rows"),
     ],

@@ -35,8 +35,9 @@ def test_a_task_with_a_rate_tells_it_and_others_get_the_paper_s():
     assert cell("r-gp-ucb:period=9", "deng-slow").algorithm.keywords() == {"period": 9}
 
 
-def test_the_horizon_limits_r_gp_ucb():
-    assert built("r-gp-ucb", "within-model:rate=0.01,horizon=20").trigger.period == 20
+def test_the_horizon_is_told_to_whoever_asks():
+    assert "horizon" in cell("r-gp-ucb", "within-model").told
+    assert "horizon" not in cell("gp-ucb", "within-model").told
 
 
 def test_kernel_and_noise_are_told_or_both_are_learned():
@@ -111,6 +112,16 @@ def test_an_option_out_of_range_shows_before_anything_runs():
     cells = contest.cells(contest.contestants(["et-gp-ucb:delta=7"]), where)
     with pytest.raises(wv.InvalidArgument, match="et-gp-ucb:delta=7 on within-model: delta=7"):
         contest.rehearse(cells, where, 0)
+
+
+def test_data_come_from_the_folder_and_stay_out_of_the_label(tmp_path):
+    (tmp_path / "stocks_adjclose_29x823.csv").write_text(
+        "date,A,B\n2016-01-04,10,9\n2016-01-05,11,14\n2016-01-06,12,15\n"
+    )
+    for texts in (["stocks"], None):
+        found, _ = contest.arenas(texts, seed=0, data=tmp_path)
+        assert found[-1].label == "stocks"
+        assert found[-1].call.keywords() == {"data": tmp_path.resolve()}
 
 
 def test_data_that_cannot_be_read_leave_a_default_task_out(tmp_path):

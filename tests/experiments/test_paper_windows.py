@@ -12,7 +12,7 @@ from windvane.experiments import measures
 from windvane.experiments.experiment import Setting
 from windvane.experiments.paper import rate_change, reset_times, theory, window_regret
 from windvane.experiments.paper.windows import HORIZON, RATES, period, window
-from windvane.experiments.regret_bounds import Problem, excursion
+from windvane.experiments.regret_bounds import Problem
 from windvane.experiments.results import Group, Results
 
 ALL = (rate_change, reset_times, theory, window_regret)
@@ -225,24 +225,9 @@ def test_theory_sees_what_does_not_hold():
     assert found[1:3] == ["does not hold", "holds in part"]
 
 
-def test_assumption_3_by_simulation():
-    """sup |f| and sup |df/dx| of independent draws stay below the bound at every level."""
-    constants = Problem().constants
-    task = wv.task("within-model", rate=1.0, horizon=300, seed=5)
-    fields = [task.field(t) for t in range(1, 301)]
-    highest = np.array([np.abs(field).max() for field in fields])
-    steepest = np.array([np.abs(np.diff(field, axis=0)).max() * 99 for field in fields])
-    for sample, a, b in ((highest, "a0", "b0"), (steepest, "a1", "b1")):
-        for level in np.linspace(1.0, sample.max(), 25):
-            assert np.mean(sample > level) <= constants[a] * np.exp(-((level / constants[b]) ** 2))
-    sides = [5.0, 5.0]  # 1 / lengthscale
-    expected = float(excursion(np.array([3.0]), sides)[0])
-    assert np.mean(highest > 3.0) == pytest.approx(expected, abs=3 * np.sqrt(expected / 300))
-
-
 def test_the_bound_grows_with_the_window_and_the_rate():
-    problem = Problem()
+    problem = Problem.of()
     assert problem.gain(50) > problem.gain(10) > 0
-    narrow, wide = problem.bound(400, 0.03, (29, 29)), problem.bound(400, 0.03, (13, 69))
-    assert wide.total > narrow.total > problem.bound(400, 0.01, (29, 29)).total
-    assert problem.bound(400, 0.0, (400, 400)).mean_mismatch == 0.0
+    narrow, wide = problem.within((29, 29), 0.03, 400), problem.within((13, 69), 0.03, 400)
+    assert wide.total > narrow.total > problem.within((29, 29), 0.01, 400).total
+    assert problem.within((400, 400), 0.0, 400).mean_mismatch == 0.0

@@ -26,7 +26,7 @@ from windvane.experiments.store import Store
 from windvane.extras import require
 
 RUNS, QUICK = 20, 3
-CELL = 10  # characters of a task's column in the terminal
+CELL = 12  # characters of a task's column in the terminal
 
 DESCRIPTION = """\
 Runs every algorithm on every task and ranks them by dynamic regret: how far, at each step, the value of

@@ -92,12 +92,12 @@ def arenas(
     left_out: list[str] = []
     found = []
     if texts is not None:
-        found = [arena(_sourced(entry, data), seed) for entry in parse("--tasks", texts)]
+        found = [arena(_sourced(entry, data), seed, entry.label) for entry in parse("--tasks", texts)]
     elif table is None:
         found = [arena(entry, seed) for entry in parse("--tasks", DEFAULT_TASKS)]
         for name in FROM_FILES if data is not None else ():
             try:
-                found.append(arena(Entry(name, (("data", data),)), seed))
+                found.append(arena(Entry(name, (("data", data),)), seed, name))
             except WindvaneError as error:
                 left_out.append(f"{name}: {error}")
     if table is not None:

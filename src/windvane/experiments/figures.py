@@ -81,7 +81,7 @@ def curves(
         panel.plot(steps, middle, label=label, lw=2.2 if label in BOLD else 1.5, **style)
         panel.fill_between(steps, low, high, color=colour(label), alpha=0.14, lw=0)
         highest = max(highest, float(high[min(settle, len(high) // 2) :].max()))
-    panel.set_ylim(0.0, 1.08 * highest)
+    panel.set_ylim(0.0, 1.08 * highest or 1.0)
     panel.set_xlim(1, len(steps))
     panel.set_title(title, loc="left", fontsize=10)
     panel.grid(axis="y", lw=0.4, alpha=0.4)

@@ -93,7 +93,7 @@ def claims(results: Results) -> list[Claim]:
         Claim(
             "Backtracking costs no significant time.",
             "not tested",
-            "the records of runs hold no times; see the performance page of the documentation",
+            "the records of runs hold no times",
         ),
     ]
 

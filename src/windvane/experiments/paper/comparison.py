@@ -79,5 +79,5 @@ def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Ta
 def fewer(results: Results) -> list[str]:
     """A note on the rows that have fewer runs than the others, if any."""
     least = {row: min(len(group) for (r, _), group in results.items() if r == row) for row in results.rows}
-    short = [f"{row}: {count} runs" for row, count in least.items() if count < results.runs]
-    return ["Fewer runs, because a run takes long: " + ", ".join(short) + "."] if short else []
+    short = [f"{row} has {count}" for row, count in least.items() if count < results.runs]
+    return ["Fewer runs, because each takes long: " + ", ".join(short) + "."] if short else []

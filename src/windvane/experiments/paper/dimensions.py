@@ -98,7 +98,7 @@ def figure(results: Results, rows: Sequence[str]) -> Any:
             middle = np.array([group.median for group in groups])
             low, high = np.transpose([group.quartiles for group in groups])
             lower.errorbar(
-                np.array(DIMS) + 0.12 * (number - (len(rows) - 1) / 2),
+                np.array(DIMS) + 0.1 * (number - (len(rows) - 1) / 2),
                 middle,
                 (middle - low, high - middle),
                 color=colour(row),

@@ -51,13 +51,15 @@ def table(results: Results) -> Table:
     rows = []
     for row, group in results.column(COLUMN).items():
         stages = [spread(*np.percentile(part, (50, 25, 75))) for part in parts(group)]
-        rows.append((row, f"**{spread(group.median, *group.quartiles)}**", *stages, f"{group.resets.mean():.1f}"))
+        rows.append(
+            (row, f"**{spread(group.median, *group.quartiles)}**", *stages, f"{group.resets.mean():.1f}")
+        )
     return Table(
         ("algorithm", "R_T / T", f"t < {CHANGE}", f"t >= {CHANGE}", f"last {END} steps", "resets a run"),
         rows,
         (
-            f"Mean regret a step, median (quartiles) of {results.runs} runs; lower is better. The paper shows "
-            "curves, not figures.",
+            f"Mean regret a step, median (quartiles) of {results.runs} runs; lower is better. The paper "
+            "shows curves, not figures.",
             f"Task: {PolicySearch.source}. Lengthscales by MAP under Gamma(15, 10/3), read as shape and rate "
             f"in the paper's scaled units, again after every {GROWTH - 1.0:.0%} more data.",
         ),
@@ -114,7 +116,7 @@ def claims(results: Results) -> list[Claim]:
             figures("UI-TVBO", "ET-GP-UCB"),
         ),
         Claim(
-            "A fixed reset time that is too short diverges in four dimensions: R-GP-UCB's regret a step grows.",
+            "A fixed reset time that is too short diverges in four dimensions: R-GP-UCB's regret grows.",
             verdict_of(
                 [
                     found["R-GP-UCB"][2] > found["R-GP-UCB"][0],

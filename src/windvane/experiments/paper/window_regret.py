@@ -20,7 +20,7 @@ from windvane.experiments.trial import Call, call
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 ROWS = ("ET-GP-UCB", "always N_low", "R-GP-UCB")
-PROBLEM = Problem(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
+PROBLEM = Problem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
 STYLES = {"ET-GP-UCB": "o-", "always N_low": "s--", "R-GP-UCB": "-."}
 
 
@@ -119,7 +119,7 @@ def claims(results: Results) -> list[Claim]:
         below += [median < fixed.median for median in medians[1:]]
         texts[0].append(f"{name}: {_path(ours[1:])} against {fixed.median:.3f}")
         steps = [rises(*pair) for pair in pairwise(ours)]
-        bounds = [PROBLEM.bound(HORIZON, rate, window(rate, share)).total for share in SHARES]
+        bounds = [PROBLEM.within(window(rate, share), rate, HORIZON).total for share in SHARES]
         total = rises(ours[0], ours[-1])
         falling += [max(steps) < 2.0, total < -2.0, bool(np.all(np.diff(bounds) > 0.0))]
         texts[1].append(

@@ -1,0 +1,321 @@
+"""Temperature, policy search, Deng et al. and the standard benchmarks: verdicts on results made up for it."""
+
+import os
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import windvane as wv
+from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.figures import COLOURS
+from windvane.experiments.measures import optimizer_for, run
+from windvane.experiments.paper import (
+    EXPERIMENTS,
+    deng,
+    deng_original,
+    policy_search,
+    standard,
+    table3,
+    temperature,
+)
+from windvane.experiments.results import Group, Results
+from windvane.experiments.trial import Trial
+
+MODULES = {
+    module.EXPERIMENT.name: module for module in (temperature, policy_search, table3, deng_original, standard)
+}
+HORIZONS = {"days": 288, "cart": 300, "(a)": 500, "(b)": 500, "(c)": 823, "Ackley": 60, "Hartm": 200}
+NONE: list[int] = []
+
+
+def shared_data() -> Path:
+    """The folder of the data that are not part of the project."""
+    root = Path(__file__).parents[2]
+    folder = Path(os.environ.get("WINDVANE_DATA", root.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("needs the temperature and stock data: set WINDVANE_DATA to their folder")
+    return folder
+
+
+@pytest.fixture
+def prices(tmp_path):
+    """A small file of prices under the name that the task looks for."""
+    rng = np.random.default_rng(0)
+    values = np.exp(0.02 * rng.standard_normal((40, 3)).cumsum(axis=0)) * (20.0, 60.0, 100.0)
+    lines = [
+        f"2016-01-{i + 1:02d}," + ",".join(f"{price:.3f}" for price in row)
+        for i, row in enumerate(values[:31])
+    ]
+    (tmp_path / "stocks_adjclose_29x823.csv").write_text("date,A,B,C\n" + "\n".join(lines) + "\n")
+    return tmp_path
+
+
+def fabricate(
+    experiment: Experiment,
+    regret: Callable[[str, str], object],
+    resets: Callable[[str, str], list[int]] = lambda row, column: NONE,
+    setting: Setting | None = None,
+) -> Results:
+    """Three runs a cell, at 0.9, 1 and 1.1 times a level or a curve, with resets at the given steps."""
+    setting = setting or Setting(synthetic=True)
+
+    def group(cell: Cell) -> Group:
+        horizon = next(steps for start, steps in HORIZONS.items() if cell.column.startswith(start))
+        line = np.broadcast_to(np.asarray(regret(cell.row, cell.column), dtype=float), (horizon,))
+        steps = np.array(resets(cell.row, cell.column), dtype=np.int64)
+        return Group((0, 1, 2), tuple({"regret": share * line, "resets": steps} for share in (0.9, 1.0, 1.1)))
+
+    cells = experiment.cells(setting)
+    return Results(
+        {(c.row, c.column): group(c) for c in cells}, tasks={(c.row, c.column): c.task for c in cells}
+    )
+
+
+def verdicts(module: object, results: Results) -> list[str]:
+    return [claim.verdict for claim in module.claims(results)]
+
+
+def show(experiment: Experiment, results: Results) -> None:
+    page = BytesIO()
+    experiment.figure(results).savefig(page, format="png", dpi=40)
+    assert page.getvalue().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_table_figure_and_evidence_come_out(name, prices):
+    experiment = EXPERIMENTS[name]
+    assert experiment is MODULES[name].EXPERIMENT
+    setting = Setting(synthetic=True) if experiment.data else Setting(data=prices)
+    results = fabricate(
+        experiment, lambda row, column: 1.0 + len(row) / 10, lambda row, column: [7, 9], setting
+    )
+    assert set(results.rows) <= set(COLOURS)
+    table = experiment.table(results)
+    assert all(len(row) == len(table.header) for row in table.rows)
+    assert "3 runs" in table.notes[0]
+    assert all(claim.text and claim.evidence for claim in experiment.claims(results))
+    show(experiment, results)
+
+
+def test_a_task_is_made_again_from_the_results():
+    results = fabricate(temperature.EXPERIMENT, lambda row, column: 1.0)
+    lab = results.task("ET-GP-UCB", "days 5-6")
+    assert (lab.days, lab.source) == ("5-6", "synthetic stand-in")
+
+
+# -- temperature --------------------------------------------------------------------------------------
+
+
+def best(name: str, level: float = 0.3) -> Callable[[str, str], float]:
+    return lambda row, column: level if row == name else 1.0
+
+
+def test_temperature_needs_data_or_the_stand_in_and_says_which_it_had():
+    with pytest.raises(wv.InvalidArgument, match="--data"):
+        temperature.cells(Setting())
+    table = temperature.table(fabricate(temperature.EXPERIMENT, best("ET-GP-UCB")))
+    assert "synthetic stand-in" in table.notes[-1]
+    assert table.rows[-1][:3] == ["ET-GP-UCB", "**0.300 (0.285–0.315)**", "0.0"]
+
+
+def test_temperature_verdicts():
+    first = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"))
+    assert verdicts(temperature, first)[:3] == [
+        "holds",
+        "holds",
+        "holds in part",
+    ]  # the medians are far apart
+    levels = {"GP-UCB": 0.2, "ET-GP-UCB": 0.3}
+    mixed = fabricate(temperature.EXPERIMENT, lambda row, column: levels.get(row, 1.0))
+    assert verdicts(temperature, mixed)[0] == "holds in part"
+    last = fabricate(temperature.EXPERIMENT, lambda row, column: 2.0 if row == "ET-GP-UCB" else 1.0)
+    assert verdicts(temperature, last)[:2] == ["does not hold", "does not hold"]
+
+
+def test_resets_count_as_clustered_only_if_most_are_where_temperatures_move():
+    setting = Setting(synthetic=True)
+    labs = {c.column: wv.task(c.task.name, **c.task.keywords()) for c in temperature.cells(setting)}
+    moving = {column: temperature.fast(lab.values) for column, lab in labs.items()}
+    assert all(steps.mean() == pytest.approx(0.25, abs=0.01) for steps in moving.values())
+    there = {column: (np.flatnonzero(steps)[::9] + 1).tolist() for column, steps in moving.items()}
+    results = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"), lambda row, column: there[column])
+    assert verdicts(temperature, results)[3] == "holds"
+    even = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"), lambda row, column: list(range(1, 289, 2)))
+    assert verdicts(temperature, even)[3] == "does not hold"
+
+
+def test_fast_steps_are_those_of_the_largest_change():
+    values = np.zeros((40, 2))
+    values[20:] = 5.0  # one jump: the hours around it, six steps of them
+    values += np.linspace(0.0, 1e-3, 40)[:, None] ** 2
+    steps = np.flatnonzero(temperature.fast(values))
+    assert set(range(17, 23)) <= set(steps.tolist())
+
+
+# -- policy search ------------------------------------------------------------------------------------
+
+
+def stages(before: float, after: float, end: float) -> np.ndarray:
+    return np.concatenate((np.full(99, before), np.full(151, after), np.full(50, end)))
+
+
+def test_policy_search_verdicts_and_table():
+    shapes = {
+        "GP-UCB": stages(0.3, 1.2, 1.6),
+        "R-GP-UCB": stages(1.2, 1.6, 1.7),
+        "TV-GP-UCB": stages(0.4, 0.7, 0.7),
+        "UI-TVBO": stages(0.5, 0.4, 0.3),
+        "ET-GP-UCB": stages(0.3, 0.2, 0.05),
+    }
+    resets = {"ET-GP-UCB": [101], "R-GP-UCB": [29]}
+    results = fabricate(
+        policy_search.EXPERIMENT, lambda row, _: shapes[row], lambda row, _: resets.get(row, [])
+    )
+    assert verdicts(policy_search, results) == ["holds"] * 4
+    assert policy_search.table(results).rows[-1][2] == "0.300 (0.285–0.315)"
+    unseen = fabricate(policy_search.EXPERIMENT, lambda row, _: shapes[row])
+    assert verdicts(policy_search, unseen)[0] == "holds in part"
+    calm = fabricate(policy_search.EXPERIMENT, lambda row, _: stages(0.5, 0.4, 0.3))
+    assert verdicts(policy_search, calm)[1] == "does not hold"
+
+
+# -- Deng et al. --------------------------------------------------------------------------------------
+
+
+def papers(row: str, column: str) -> float:
+    """The paper's own totals, and more than all of them for random search."""
+    mean = table3.PAPER[row]["abc".index(column[1])][0] if row in table3.PAPER else 1e5
+    return mean / next(steps for start, steps in HORIZONS.items() if column.startswith(start))
+
+
+def jumps(row: str, column: str) -> list[int]:
+    return [101, 203] if row == "ET-GP-UCB" else []
+
+
+def test_table3_with_the_papers_own_totals():
+    results = fabricate(table3.EXPERIMENT, papers, jumps, Setting())
+    found = verdicts(table3, results)
+    assert found == ["holds", "holds", "holds", "does not hold", "holds", "not tested"]  # W-GP-UCB in (b)
+    table = table3.table(results)
+    assert table.rows[4][:3] == ["ET-GP-UCB", "55.8 ± 2.7", "**55.8 ± 5.6**"]
+    assert any("needs --data" in note for note in table.notes)
+
+
+def test_table3_in_part():
+    results = fabricate(
+        table3.EXPERIMENT, lambda row, column: 5.0 if row == "SW-GP-UCB" else papers(row, column)
+    )
+    assert verdicts(table3, results)[:2] == ["holds", "does not hold"]
+    late = fabricate(table3.EXPERIMENT, papers, lambda row, column: [100])
+    assert verdicts(table3, late)[1] == "holds in part"
+
+
+def test_prices_are_shown_in_their_own_units(prices):
+    setting = Setting(data=prices)
+    results = fabricate(table3.EXPERIMENT, lambda row, column: 1.0, setting=setting)
+    scale = results.task("random", deng.STOCKS).scale
+    assert scale > 5.0
+    totals = deng.in_prices(results)["ET-GP-UCB", deng.STOCKS].total
+    np.testing.assert_allclose(totals, 823 * scale * np.array([0.9, 1.0, 1.1]))
+    assert deng.in_prices(results)["ET-GP-UCB", "(a) abrupt"].total[1] == pytest.approx(500.0)
+
+
+def test_the_budget_is_the_same_for_both_priors(prices):
+    setting = Setting(data=prices)
+    cells = deng_original.EXPERIMENT.cells(setting)
+    told = {
+        c.column: c.algorithm.keywords()["variation"]
+        for c in cells
+        if c.row == "W-GP-UCB" and "(c)" in c.column
+    }
+    assert told[deng_original.RAW] == pytest.approx(told[deng.STOCKS])
+    shares = wv.task("stocks", data=prices)
+    values = shares.values.tolist()
+    steps = [max(abs(b - a) for a, b in zip(values[t], values[t + 1], strict=True)) for t in range(30)]
+    assert told[deng.STOCKS] == pytest.approx(sum(steps))
+
+
+def test_original_prior_verdicts(prices):
+    def regret(row: str, column: str) -> float:
+        return {"ET-GP-UCB": 1.0, "W-GP-UCB": 1.1, "random": 4.0}.get(row, 2.0) * (
+            9.0 if "raw" in column else 1.0
+        )
+
+    results = fabricate(deng_original.EXPERIMENT, regret, jumps, Setting(data=prices))
+    found = verdicts(deng_original, results)
+    # Every jump is noticed, not the second in half of the runs; raw prices keep one order.
+    assert found[:4] == ["holds in part", "holds", "holds", "holds"]
+    assert found[5] == "does not hold"
+
+
+# -- standard benchmarks ------------------------------------------------------------------------------
+
+
+def test_simple_regret_begins_again_at_the_shift():
+    group = Group((0,), ({"regret": np.array([3.0, 1.0, 2.0, 4.0, 5.0, 3.5]), "resets": np.array([3, 4])},))
+    np.testing.assert_array_equal(standard.simple(group), [[3.0, 1.0, 1.0, 4.0, 4.0, 3.5]])
+    assert [part.tolist() for part in standard.ends(group)] == [[1.0], [3.5]]
+    assert standard.early(group).tolist() == [1]
+
+
+def test_standard_verdicts():
+    def regret(row: str, column: str) -> np.ndarray:
+        half = HORIZONS[column[:5] if column == "Hartmann" else column] // 2
+        before, after = {
+            "GP-UCB": (1.0, 3.0),
+            "ET-GP-UCB": (1.05 if column == "Ackley" else 4.0, 2.0),
+            "ET-GP-UCB + backtracking": (0.9, 1.0),
+        }.get(row, (1.0, 2.0))
+        return np.repeat([before, after], half)
+
+    results = fabricate(standard.EXPERIMENT, regret, lambda row, column: [13, 26, 39] if "ET" in row else [])
+    assert verdicts(standard, results) == ["holds"] * 7
+    flat = fabricate(standard.EXPERIMENT, lambda row, column: 1.0 + (row != "GP-UCB"))
+    assert verdicts(standard, flat)[0] == "does not hold"
+    assert verdicts(standard, flat)[5:] == ["does not hold", "does not hold"]
+
+
+# -- one real run of each, where it is cheap ----------------------------------------------------------
+
+
+def first_run(cells: list[Cell], row: str, column: str) -> dict:
+    cell = next(c for c in cells if (c.row, c.column) == (row, column))
+    return run(Trial(cell.task, cell.algorithm, 0, cell.told, cell.measure))
+
+
+@pytest.mark.parametrize("row", ["ET-GP-UCB", "R-GP-UCB", "UI-TVBO"])
+def test_a_run_on_the_stand_in_for_the_lab(row):
+    found = first_run(temperature.cells(Setting(synthetic=True)), row, "days 7-8")
+    assert found["regret"].shape == (288,)
+    assert (found["regret"] >= 0.0).all()
+    assert (len(found["resets"]) == 19) == (row == "R-GP-UCB")
+
+
+def test_runs_on_real_data():
+    setting = Setting(data=shared_data())
+    lab = first_run(temperature.cells(setting), "ET-GP-UCB", "days 5-6")
+    assert lab["regret"].shape == (288,)
+    shares = first_run(table3.EXPERIMENT.cells(setting), "SW-GP-UCB", deng.STOCKS)
+    assert shares["regret"].shape == (823,)
+
+
+@pytest.mark.parametrize(("row", "column"), [("SW-GP-UCB", "(a) abrupt"), ("ET-GP-UCB", "(a) abrupt, 3 x")])
+def test_a_run_after_deng(row, column):
+    found = first_run(table3.EXPERIMENT.cells(Setting()), row, column)
+    assert found["regret"].shape == (500,)
+
+
+def test_a_run_on_ackley():
+    found = first_run(standard.cells(Setting()), "ET-GP-UCB + backtracking", "Ackley")
+    assert found["regret"].shape == (60,)
+
+
+def test_every_algorithm_can_be_made_from_what_it_is_told():
+    settings = Setting(synthetic=True)
+    for module in MODULES.values():
+        for cell in module.EXPERIMENT.cells(settings):
+            objective = wv.task(cell.task.name, **{"seed": 0, **cell.task.keywords()})
+            optimizer_for(Trial(cell.task, cell.algorithm, 0, cell.told), objective)

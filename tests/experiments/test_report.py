@@ -1,0 +1,132 @@
+"""What people read: tables, verdicts, the page in two formats."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from windvane.errors import StorageFailure, UnknownName
+from windvane.experiments.claims import Claim
+from windvane.experiments.paper.contradictions import CONTRADICTIONS
+from windvane.experiments.report import counts, write_html, write_markdown
+from windvane.experiments.reproduce import Summary, summaries
+from windvane.experiments.results import Group, Results
+from windvane.experiments.tables import Table
+
+PNG = b"\x89PNG\r\n\x1a\n not really a picture"
+
+
+def summary(name="table9", runs=5):
+    table = Table(("algorithm", "paper", "here"), (("A | B <x>", "1.0", "**2.0**"),), ("a note & more",))
+    claims = (
+        Claim("A < B.", "holds", "1 & 2"),
+        Claim("Always.", "holds in part", "half"),
+        Claim("Never.", "does not hold", "<none>"),
+    )
+    return Summary(name, "Table 9", "A <title>", f"windvane reproduce {name}", runs, 50, "0.1", table, claims)
+
+
+@pytest.fixture
+def out(tmp_path):
+    for name in ("table9", "figure9"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "figure.png").write_bytes(PNG)
+        summary(name).write(tmp_path / name / "summary.json")
+    return tmp_path
+
+
+class Checker(HTMLParser):
+    """Tags must nest, and text must have been escaped."""
+
+    VOID = frozenset({"meta", "img", "br"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.ids = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        assert tag not in ("x", "none", "title>"), tag
+        self.ids += [value for key, value in attributes if key == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_a_summary_survives_its_file(tmp_path):
+    summary().write(tmp_path / "summary.json")
+    again = Summary.read(tmp_path / "summary.json")
+    assert json.dumps(again.table.markdown()) == json.dumps(summary().table.markdown())
+    assert again.claims == summary().claims
+    assert (again.name, again.runs, again.full) == ("table9", 5, 50)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"name": 1}', "not json"])
+def test_a_damaged_summary_is_named(tmp_path, content):
+    (tmp_path / "summary.json").write_text(content)
+    with pytest.raises(StorageFailure, match=r"summary\.json"):
+        Summary.read(tmp_path / "summary.json")
+
+
+def test_summaries_come_in_the_papers_order_and_only_if_they_are_there(out):
+    assert [found.name for found in summaries(out, ["figure9", "absent", "table9"])] == ["figure9", "table9"]
+
+
+def test_the_page_is_well_formed_and_says_everything(out):
+    write_html(out / "report.html", out, summaries(out, ["table9", "figure9"]))
+    checker = Checker()
+    checker.feed((out / "report.html").read_text())
+    assert checker.open == []
+    text = " ".join(checker.text)
+    for expected in ("A <title>", "A | B <x>", "a note & more", "<none>", "does not hold", "5 runs a cell"):
+        assert expected in text
+    assert "2 hold, 2 hold in part, 2 do not hold" in text
+    assert checker.ids == ["table9", "figure9", "settled"]
+    page = (out / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert "http://" not in page  # nothing is fetched from elsewhere
+    assert "https://" not in page
+
+
+def test_the_markdown_page_has_its_pictures_and_working_anchors(out, tmp_path):
+    page = tmp_path / "docs" / "reproduction.md"
+    page.parent.mkdir()
+    write_markdown(page, out, summaries(out, ["table9", "figure9"]))
+    text = page.read_text()
+    for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text):
+        assert (page.parent / picture).read_bytes() == PNG
+    anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+    assert text.count(CONTRADICTIONS[0].what) == 1
+
+
+def test_one_claim_is_counted_in_the_singular():
+    one = Summary("a", "b", "c", "d", 1, 1, "0", Table(("x",), ()), (Claim("A.", "does not hold", ""),))
+    assert counts([one]) == "1 does not hold"
+
+
+def test_groups_give_medians_quartiles_curves_and_resets():
+    runs = tuple({"regret": np.full(4, level), "resets": np.arange(int(level))} for level in (1.0, 2.0, 3.0))
+    group = Group((0, 1, 2), runs)
+    assert group.median == 2.0
+    assert group.quartiles == (1.5, 2.5)
+    assert group.total.tolist() == [4.0, 8.0, 12.0]
+    assert group.resets.tolist() == [1.0, 2.0, 3.0]
+    assert group.reset_steps.tolist() == [0, 0, 1, 0, 1, 2]
+    ramp = Group((0,), ({"regret": np.array([1.0, 3.0]), "resets": np.array([])},))
+    assert ramp.curve.tolist() == [[1.0, 2.0]]
+
+
+def test_results_know_their_rows_and_columns():
+    group = Group((0,), ({"regret": np.ones(2), "resets": np.array([])},))
+    results = Results({("A", "x"): group, ("A", "y"): group, ("B", "y"): group})
+    assert (results.rows, results.columns, results.runs) == (["A", "B"], ["x", "y"], 1)
+    assert list(results.column("y")) == ["A", "B"]
+    with pytest.raises(UnknownName, match="C"):
+        results["C", "x"]
