@@ -100,7 +100,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="backtracking",
-    source="Fig. 5, Appendix A.2",
+    source="Fig. 5, Fig. 8",
     title="Retaining past data in higher dimensions",
     runs=RUNS,
     quick=1,

@@ -24,7 +24,7 @@ from windvane.tasks.stocks import Stocks
 
 ABRUPT = {"(a) abrupt": 1.0, "(a) abrupt, 3 x": 3.0}  # column: half of the functions' range
 SLOW = {"(b) slow": 1.0, "(b) slow, 3 x": 3.0}
-STOCKS = "(c) stocks"
+STOCKS, RAW = "(c) stocks", "(c) stocks, raw"
 JUMPS, NOTICED = (100, 200), 10  # a reset within so many steps after a jump has noticed it
 BOUND = (*TOLD, "bound")
 BUDGET = (*BOUND, "variation", "horizon")
@@ -130,19 +130,19 @@ def total_table(results: Results, paper: Printed, notes: tuple[str, ...]) -> Tab
 
 
 def figure(results: Results) -> Any:
-    """R_t, median and quartiles; a panel a column."""
+    """R_t, median and quartiles; the larger scale below. Random search may leave the panel."""
     found = in_prices(results)
-    columns = list(found.columns)
-    height = -(-len(columns) // 3)
-    page, axes = sheet(height, 3, (13.0, 3.5 * height))
-    for panel, column in zip(axes.flat, columns, strict=False):
+    page, axes = sheet(2, 3, (13.0, 7.0))
+    for panel, column in zip(axes.T.flat, (*ABRUPT, *SLOW, STOCKS, RAW), strict=True):
+        if column not in found.columns:
+            panel.set_axis_off()
+            continue
         curves(panel, found.column(column), column, values="cumulative")
-        if column in ABRUPT:
-            for jump in JUMPS:
-                panel.axvline(jump, color="black", lw=0.8, ls="--", zorder=0)
+        highest = max(float(np.percentile(found[row, column].total, 75)) for row in (*RIVALS, "ET-GP-UCB"))
+        panel.set_ylim(0.0, 1.15 * highest)
+        for jump in JUMPS if column in ABRUPT else ():
+            panel.axvline(jump, color="black", lw=0.8, ls="--", zorder=0)
         panel.set_xlabel("step t")
-    for panel in axes.flat[len(columns) :]:
-        panel.set_axis_off()
     for panel in axes[:, 0]:
         panel.set_ylabel("regret $R_t$")
     legend(page, axes[0, 0], columns=6)

@@ -72,8 +72,7 @@ def figure(results: Results) -> Any:
     groups = results.column(COLUMN)
     curves(axes[0, 0], groups, f"friction of the bearing times 2.5 from t = {CHANGE} on (dashed)")
     reset_strip(axes[1, 0], {row: groups[row] for row in ("R-GP-UCB", "ET-GP-UCB")})
-    for panel in axes[:, 0]:
-        panel.axvline(CHANGE, color="black", lw=0.9, ls="--", zorder=0)
+    axes[0, 0].axvline(CHANGE, color="black", lw=0.9, ls="--", zorder=0)
     axes[0, 0].set_ylabel("regret per step, $R_t / t$")
     axes[1, 0].set_xlabel("step t")
     legend(page, axes[0, 0], columns=5)
@@ -130,7 +129,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="policy-search",
-    source="Fig. 3 (d), Section 6.2.3",
+    source="Fig. 3 (d)",
     title="Policy search on a cart-pole whose friction grows",
     runs=50,
     quick=3,

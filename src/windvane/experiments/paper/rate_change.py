@@ -1,4 +1,4 @@
-"""Fig. 7: the rate of change itself changes; algorithms that need it are told the first one."""
+"""Fig. 6: the rate of change itself changes; algorithms that need it are told the first one."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="rate-change",
-    source="Fig. 7",
+    source="Fig. 6",
     title="A rate of change that changes",
     runs=50,
     quick=4,

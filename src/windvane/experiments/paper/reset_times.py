@@ -211,7 +211,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="reset-times",
-    source="Fig. 2 (left), Appendix D",
+    source="Fig. 2 (left), Fig. 14",
     title="When the first reset comes, by the size of the reset window",
     runs=30_000,
     quick=300,

@@ -171,7 +171,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="table1",
-    source="Table 1, Fig. 8",
+    source="Table 1, Fig. 7",
     title="Within-model comparison, with the rate right and wrong",
     runs=50,
     quick=6,

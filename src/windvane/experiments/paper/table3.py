@@ -86,7 +86,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="table3",
-    source="Table 3, Appendix A.5",
+    source="Table 3, Fig. 11",
     title="Algorithms for a budget of variation, with the refactored prior",
     runs=20,
     quick=2,

@@ -155,7 +155,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="table4",
-    source="Table 4, Appendix B",
+    source="Table 4, Fig. 13",
     title="Sensitivity to delta_B",
     runs=50,
     quick=6,

@@ -73,8 +73,8 @@ def table(results: Results) -> Table:
     return measured(
         results,
         (
-            f"Data: {SOURCES.get(source, source)}. Which 46 sensors and which eight days the paper used is not published. T = "
-            "288, two days of ten-minute steps; the paper says 286.",
+            f"Data: {SOURCES.get(source, source)}. Which 46 sensors and which eight days the paper used is "
+            "not published. T = 288, two days of ten-minute steps; the paper says 286.",
         ),
     )
 
@@ -156,7 +156,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="temperature",
-    source="Fig. 3 (a-c), Section 6.2.2",
+    source="Fig. 3 (a-c)",
     title="Temperatures of the Intel Berkeley lab",
     runs=50,
     quick=5,

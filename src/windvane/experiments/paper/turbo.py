@@ -79,7 +79,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="turbo-trigger",
-    source="Appendix A.3",
+    source="Fig. 9",
     title="A trigger on performance",
     runs=RUNS,
     quick=1,
