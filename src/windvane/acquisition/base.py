@@ -38,13 +38,8 @@ class Local(Protocol):
         ...
 
     @property
-    def weights(self) -> list[float]:
-        """The same of k' w at fixed w = K~^-1 k."""
-        ...
-
-    @property
     def gram(self) -> list[list[float]]:
-        """G = V V' for V = W [k, dk/dx_1, ...]': (1 + d) x (1 + d)."""
+        """The first 1 + d rows of V'V, where V = W D' and D has k and its derivatives in the same order."""
         ...
 
     @property

@@ -81,13 +81,13 @@ def _climb_one(
 
 def _bound(local: Local, multiplier: float) -> tuple[float, Vector, Matrix]:
     """mu + c sigma with gradient and Hessian: s = prior - G_00, ds = -2 G_0, Hess s = -2 (G_ab + k_ab w)."""
-    means, weights, G = local.means, local.weights, local.gram
+    means, G = local.means, local.gram
     d = len(G) - 1
     variance = max(local.prior - G[0][0], SMALLEST_VARIANCE)
     sigma = math.sqrt(variance)
     c = multiplier / sigma  # d sigma = ds / (2 sigma) = -G_0 / sigma
     bend = c / variance
-    slope = G[0]
+    slope = weights = G[0]  # k' K~^-1 of the gradient's rows, and after them of the Hessian's
     gradient = [means[a] - c * slope[a] for a in range(1, d + 1)]
     hessian = [[0.0] * d for _ in range(d)]
     row = d

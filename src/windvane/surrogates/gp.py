@@ -62,6 +62,7 @@ class GP:
         self._cached_at = -math.inf
         self._cache_valid = True
         self._noise_at = -math.inf
+        self._faded: tuple[float, Array, Array] | None = None
 
     # -- the data ----------------------------------------------------------------------------
 
@@ -100,7 +101,7 @@ class GP:
         self._age(now)
         k = self.kernel.matrix(x[None, :], self.X)[0]
         if not self._timeless:
-            k *= self.temporal.cross(self.times, now)
+            k *= self._fading(now)
         v = self._factor.project(k)
         prior = float(self._prior(x[None, :], now)[0])
         return Projection(v, float(v @ self._z), max(prior - float(v @ v), 0.0))
@@ -110,7 +111,7 @@ class GP:
         self._age(now)
         k = self.kernel.matrix(points, self.X)
         if not self._timeless:
-            k *= self.temporal.cross(self.times, now)
+            k *= self._fading(now)
         v = k @ self._factor.W.T
         prior = self._prior(points, now)
         return v @ self._z, np.maximum(prior - np.vecdot(v, v), 0.0)
@@ -134,7 +135,7 @@ class GP:
         """Mean and variance with first and second derivatives at m points."""
         self._age(now)
         jet = self.kernel.jet(points, self.X)
-        tau = None if self._timeless else self.temporal.cross(self.times, now)
+        tau = None if self._timeless else self._fading(now)
         prior = self._prior(points, now)
         return Surface.of(jet, tau, self._factor.W, self._alpha, prior)
 
@@ -143,7 +144,7 @@ class GP:
         self._age(now)
         D = self.kernel.expand(x, self.X)
         if not self._timeless:
-            D *= self.temporal.cross(self.times, now)
+            D *= self._fading(now)
         return Local.of(D, self._factor.W, self._alpha, float(self._prior(x[None, :], now)[0]), len(x))
 
     def on_data(self, now: float) -> tuple[Array, Array]:
@@ -159,7 +160,7 @@ class GP:
             return mean, np.maximum(variance, 0.0)
         prior = self.kernel.diagonal(self.X)
         then = np.array([self.temporal.variance(float(t)) for t in self.times])
-        share = self.temporal.cross(self.times, now) / then
+        share = self._fading(now) / then
         return mean * share, np.maximum(
             prior * self.temporal.variance(now) - share * share * (prior * then - variance), 0.0
         )
@@ -268,6 +269,12 @@ class GP:
         return np.array((self._signal * variance,))
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _fading(self, now: float) -> Array:
+        """k_T(t_i, now), remembered: a climb asks for it again and again. alpha is new whenever the data are."""
+        if self._faded is None or self._faded[0] != now or self._faded[1] is not self._alpha:
+            self._faded = now, self._alpha, self.temporal.cross(self.times, now)
+        return self._faded[2]
 
     def _covariance(self, n: int, now: float) -> Array:
         K = self.kernel.matrix(self._X[:n], self._X[:n])

@@ -13,6 +13,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.kernels import Jet
+from windvane.surrogates.factor import below
 
 
 class Surface(NamedTuple):
@@ -48,18 +49,16 @@ class Surface(NamedTuple):
 class Local(NamedTuple):
     """The same at a single point, in plain numbers: for the last leg of a climb.
 
-    With D the covariances of the point and their derivatives (rows as in `Kernel.expand`), `means`
-    is D alpha, `weights` is D K~^-1 k, and `gram` is G for the first 1 + d rows.
+    With D the covariances of the point and their derivatives (rows as in `Kernel.expand`) and V = W D',
+    `means` is D alpha, and `gram` has the first 1 + d rows of V'V: its first row is D K~^-1 k.
     """
 
     means: list[float]
-    weights: list[float]
     gram: list[list[float]]
     prior: float
 
     @staticmethod
     def of(D: Array, W: Array, alpha: Array, prior: float, dim: int) -> Local:
         """Assemble; D already carries the temporal factors."""
-        V = D[: 1 + dim] @ W.T
-        w = V[0] @ W
-        return Local((D @ alpha).tolist(), (D @ w).tolist(), (V @ V.T).tolist(), prior)
+        V = below(W, D.T)
+        return Local((D @ alpha).tolist(), (V[:, : 1 + dim].T @ V).tolist(), prior)
