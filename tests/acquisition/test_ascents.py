@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from windvane.acquisition.ascent import ascend, ucb_derivatives, ucb_value
-from windvane.acquisition.climb import _bound, climb
+from windvane.acquisition.climb import _bound, climb, uphill
 from windvane.kernels import RBF, Markov, Matern52, Static
 from windvane.surrogates import GP, Noise, Posterior
 
@@ -239,3 +241,17 @@ def test_certainty_does_not_break_the_bound():
         found = climb_at(known, x[None], 2.0)
         assert np.isfinite(found.values).all()
         assert found.values[0] >= value - 1e-6
+
+
+@given(st.integers(1, 4), st.integers(0, 10_000), st.floats(-3.0, 3.0))
+def test_the_uphill_step_solves_its_system(dim, seed, lift):
+    """Definite or not: (shift I - H) p = g with the least shift, which is none for a definite -H."""
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((dim, dim))
+    hessian = -(root @ root.T) + lift * np.eye(dim)
+    gradient = rng.standard_normal(dim)
+    step = np.array(uphill(hessian.tolist(), gradient.tolist()))
+    lowest = float(np.linalg.eigvalsh(-hessian)[0])
+    if lowest > 1e-4:
+        np.testing.assert_allclose(-hessian @ step, gradient, rtol=1e-6, atol=1e-8)
+    assert step @ gradient > 0.0

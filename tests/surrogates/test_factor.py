@@ -1,10 +1,11 @@
 """The inverse Cholesky factor against direct inverses, whatever is appended and dropped."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from windvane.surrogates.factor import Factor
+from windvane.surrogates.factor import WHOLE, Factor, below
 
 
 def covariance(X, noise):
@@ -62,3 +63,11 @@ def test_rebuild_equals_appending_and_refuses_what_is_not_positive_definite():
     fresh.clear()
     assert fresh.n == 0
     assert fresh.log_determinant == 0.0
+
+
+@pytest.mark.parametrize("n", [1, 2, WHOLE, WHOLE + 1, 2 * WHOLE + 3])
+def test_a_triangular_product_is_the_product(n):
+    rng = np.random.default_rng(n)
+    W = np.tril(rng.standard_normal((n, n)))
+    for right in (rng.standard_normal(n), rng.standard_normal((n, 4)), rng.standard_normal((4, n)).T):
+        np.testing.assert_allclose(below(W, right), W @ right, rtol=1e-12, atol=1e-12)

@@ -8,7 +8,7 @@ docs/decisions/0003-two-newton-ascents.md for the measurement.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from windvane.acquisition.base import Local
 from windvane.checks import Array
 
 HOPE = 2.0  # how many promised gains a climb may be behind the best one before it is given up
+LEAST_PIVOT = 1e-10  # of a Hessian that counts as definite
 SHORT = 0.01  # a step of at most this length, in a climb that has converged, is taken unseen
 
 Vector = list[float]
@@ -28,7 +29,7 @@ def climb(
     starts: Array,
     multiplier: float,
     *,
-    free: list[int],
+    free: Sequence[int],
     radius: float,
     iterations: int,
     tolerance: float,
@@ -53,7 +54,7 @@ def _climb_one(
     local_at: Callable[[Array], Local],
     x: Vector,
     multiplier: float,
-    free: list[int],
+    free: Sequence[int],
     radius: float,
     iterations: int,
     tolerance: float,
@@ -101,7 +102,7 @@ def _bound(local: Local, multiplier: float) -> tuple[float, Vector, Matrix]:
 
 
 def _step(
-    x: Vector, gradient: Vector, hessian: Matrix, free: list[int], radius: float
+    x: Vector, gradient: Vector, hessian: Matrix, free: Sequence[int], radius: float
 ) -> tuple[Vector, bool]:
     """A Newton step within the radius and the cube, and whether the radius cut it.
 
@@ -141,6 +142,14 @@ def _solve_for(inner: list[int], step: Vector, gradient: Vector, hessian: Matrix
 
 def uphill(hessian: Matrix, gradient: Vector) -> Vector:
     """Solve (shift I - H) p = g with the least Gershgorin shift, none if -H is positive definite already."""
+    if len(gradient) == 2:  # by far the most frequent, and Cramer's rule has no loops
+        (a, b), (_, c) = hessian
+        if a < -LEAST_PIVOT and b * b / a - c > LEAST_PIVOT:
+            determinant = a * c - b * b
+            return [
+                (b * gradient[1] - c * gradient[0]) / determinant,
+                (b * gradient[0] - a * gradient[1]) / determinant,
+            ]
     factor = _cholesky([[-h for h in row] for row in hessian])
     if factor is None:
         d = len(gradient)
@@ -160,7 +169,7 @@ def _cholesky(matrix: Matrix) -> Matrix | None:
         for j in range(i + 1):
             rest = matrix[i][j] - sum(L[i][k] * L[j][k] for k in range(j))
             if i == j:
-                if not rest > 1e-10:
+                if not rest > LEAST_PIVOT:
                     return None
                 L[i][i] = math.sqrt(rest)
             else:

@@ -65,7 +65,7 @@ def maximise(
             return Choice(candidates[pick], float(scores[pick]))
     starts = _starts(posterior, domain, scores, multiplier, near)
     summits = _climb(posterior, domain, starts, multiplier, scale)
-    if domain.size is not None or not domain.free.all():
+    if domain.size is not None or not domain.continuous:
         summits = _step_discrete(posterior, domain, summits, multiplier, scale)
     best = float(summits.values.max())
     return _tied(summits.points, summits.values, best - TIE * scale, generator)
@@ -79,7 +79,7 @@ def _tied(points: Array, values: Array, least: float, generator: Callable[[], np
 
 def _starts(posterior: Posterior, domain: Domain, scores: Array, multiplier: float, near: IntArray) -> Array:
     candidates = posterior.candidates
-    if not domain.free.all():
+    if not domain.continuous:
         return _configuration_starts(domain, candidates, scores)
     if posterior.grid is None:
         return scattered_starts(posterior, scores, multiplier)
@@ -97,7 +97,7 @@ def _configuration_starts(domain: Domain, candidates: Array, scores: Array) -> A
 
 
 def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: float, scale: float) -> Summits:
-    if not domain.free.any():
+    if not domain.free_axes:
         mean, variance = posterior.at(starts)
         return Summits(starts, mean + multiplier * np.sqrt(variance))
     tolerance = TOLERANCE * scale
@@ -109,9 +109,9 @@ def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: floa
             multiplier,
             free=domain.free,
             radius=0.3,
-            iterations=BATCHED_STEPS if domain.free.all() else ALL_STEPS,
+            iterations=BATCHED_STEPS if domain.continuous else ALL_STEPS,
             tolerance=tolerance,
-            narrowing=bool(domain.free.all()),  # every discrete configuration is followed to its end
+            narrowing=domain.continuous,  # every discrete configuration is followed to its end
         )
         leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
         starts, radius = field.points[leaders], 0.3
@@ -119,7 +119,7 @@ def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: floa
         posterior.local,
         starts,
         multiplier,
-        free=np.flatnonzero(domain.free).tolist(),
+        free=domain.free_axes,
         radius=radius,
         iterations=12,
         tolerance=tolerance,

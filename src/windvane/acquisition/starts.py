@@ -29,16 +29,14 @@ def grid_peaks(scores: Array, shape: tuple[int, ...], near: IntArray) -> IntArra
     heights = dict(zip(near.tolist(), scores[near].tolist(), strict=True))
     side = shape[-1]
     steps = _neighbourhood(shape)
-    return np.array(
-        [
-            row
-            for row, height in heights.items()
-            if not any(
-                heights.get(row + step, height) > height and abs((row + step) % side - row % side) <= 1
-                for step in steps
-            )
-        ]
-    )
+    peaks = []
+    for row, height in heights.items():
+        for step in steps:
+            if heights.get(row + step, height) > height and abs((row + step) % side - row % side) <= 1:
+                break
+        else:
+            peaks.append(row)
+    return np.array(peaks)
 
 
 @cache

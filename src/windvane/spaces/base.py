@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,16 @@ class Domain(ABC):
     @abstractmethod
     def size(self) -> int | None:
         """The number of distinct points, or None if there is a continuum of them."""
+
+    @cached_property
+    def free_axes(self) -> tuple[int, ...]:
+        """The coordinates that move continuously."""
+        return tuple(np.flatnonzero(self.free).tolist())
+
+    @cached_property
+    def continuous(self) -> bool:
+        """Whether all coordinates do."""
+        return len(self.free_axes) == self.dim
 
     @property
     def parameter_count(self) -> int:

@@ -25,7 +25,7 @@ def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
     """The candidates of a domain."""
     if domain.size is not None and domain.size <= EVERYTHING:
         return PointCache(kernel, domain.everything())
-    if domain.free.all() and domain.dim <= 3:
+    if domain.continuous and domain.dim <= 3:
         return _grid(domain.dim, kernel)
     return PointCache(kernel, domain.candidates(SCATTERED))
 

@@ -14,7 +14,6 @@ from scipy.linalg import lapack
 
 from windvane.checks import Array
 
-
 WHOLE = 96  # rows up to which a triangle is multiplied as if it were full
 
 
