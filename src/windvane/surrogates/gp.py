@@ -271,7 +271,7 @@ class GP:
     # -- inside ------------------------------------------------------------------------------------
 
     def _fading(self, now: float) -> Array:
-        """k_T(t_i, now), remembered: a climb asks for it often. alpha is a new array whenever the data change."""
+        """k_T(t_i, now), remembered: a climb asks for it often. alpha is a new array after every change."""
         if self._faded is None or self._faded[0] != now or self._faded[1] is not self._alpha:
             self._faded = now, self._alpha, self.temporal.cross(self.times, now)
         return self._faded[2]
