@@ -79,8 +79,8 @@ def table(results: Results) -> Table:
             f"Task: {PolicySearch.source}. Lengthscales by MAP under Gamma(15, 10/3), read as shape and rate "
             f"in the paper's scaled units, again after every {GROWTH - 1.0:.0%} more data.",
             "The paper does not say how the cost is scaled. Scaled to unit variance over the box, bad gains "
-            "are still far outside the model, so values below -3 are cut off. The last two columns are without "
-            "that floor: there ET-GP-UCB may meet a corner after a reset, find it impossible and reset again.",
+            "are still far outside the model, so values below -3 are cut off. The last two columns are "
+            "without that floor: ET-GP-UCB may then find a corner impossible, and reset again and again.",
         ),
     )
 
