@@ -46,8 +46,8 @@ lemma3: $(VENV)/experiments  ## the share of static runs with a reset, over 1,00
 quick: $(VENV)/experiments  ## every table and figure with a few runs each; DATA=folder for the real data
 	$(BIN)/windvane reproduce all --quick --out out/quick $(if $(DATA),--data $(DATA),--synthetic)
 
-reproduce: $(VENV)/experiments  ## every table and figure at the paper's size, into docs/reproduction.md; DATA=folder
-	$(BIN)/windvane reproduce all --markdown docs/reproduction.md $(if $(DATA),--data $(DATA),--synthetic)
+reproduce: $(VENV)/experiments  ## every table and figure at full size; with DATA=folder, also into docs/reproduction.md
+	$(BIN)/windvane reproduce all $(if $(DATA),--data $(DATA) --markdown docs/reproduction.md,--synthetic)
 
 endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a step
 	$(BIN)/python bench/endless.py

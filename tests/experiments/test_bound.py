@@ -141,6 +141,8 @@ def test_gains_beyond_the_greedy_choice_are_bounded_by_its_last_increment(monkey
         ({"lengthscale": 0.0}, wv.InvalidArgument, "lengthscale=0"),
         ({"dim": 0}, wv.InvalidArgument, "dim=0"),
         ({"a0": -1.0}, wv.InvalidArgument, "a0=-1"),
+        ({"a1": 0.5}, wv.InvalidArgument, "a1=0.5"),
+        ({"b0": 0.0}, wv.InvalidArgument, "b0=0"),
     ],
 )
 def test_mistakes(options, error, says):

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
@@ -182,3 +184,29 @@ def test_no_cluster_at_the_address_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr("windvane.experiments.executors.CONNECT", 1)
     with Store(tmp_path / "runs.sqlite") as store, pytest.raises(wv.InvalidArgument, match="no scheduler"):
         execute(TRIALS, store, Dask("tcp://127.0.0.1:1"))
+
+
+def test_a_dask_worker_with_other_code_is_refused():
+    class Cluster:
+        def run(self, function, on_error):
+            return {"tcp://same": function(), "tcp://other": "another version"}
+
+    with pytest.raises(wv.InvalidArgument, match="tcp://other has another version"):
+        Dask("tcp://127.0.0.1:1")._same_code(Cluster())
+
+
+def test_a_finished_run_is_on_disk_while_the_next_one_still_runs(tmp_path, monkeypatch):
+    path, seen = tmp_path / "runs.sqlite", []
+
+    def slow(trial):
+        end = time.monotonic() + 10.0
+        while trial == TRIALS[1] and not seen and time.monotonic() < end:
+            with closing(sqlite3.connect(path)) as database:
+                seen.extend(database.execute("SELECT key FROM runs"))
+            time.sleep(0.05)
+        return {"regret": np.zeros(1)}
+
+    monkeypatch.setattr(execution, "run", slow)
+    with ThreadPoolExecutor(2) as pool, Store(path) as store:
+        execute(TRIALS[:2], store, Borrowed(pool))
+    assert len(seen) == 1

@@ -9,8 +9,9 @@ import pytest
 
 from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments.claims import Claim
+from windvane.experiments.files import whole, write_text
 from windvane.experiments.paper.contradictions import CONTRADICTIONS
-from windvane.experiments.report import counts, write_html, write_markdown
+from windvane.experiments.report import _claim, counts, write_html, write_markdown
 from windvane.experiments.reproduce import Summary, summaries
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table
@@ -104,6 +105,28 @@ def test_the_markdown_page_has_its_pictures_and_working_anchors(out, tmp_path):
     anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
     assert text.count(CONTRADICTIONS[0].what) == 1
+    rows = text[text.index("| where | what | settled |") :].splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}  # a bar in a text is escaped
+
+
+def test_a_sentence_of_the_markdown_page_has_one_full_stop():
+    ended, open_ended = Claim("A.", "holds", "1 of 2."), Claim("A.", "holds", "1 of 2")
+    assert _claim(ended) == _claim(open_ended) == "- ✓ **holds**: A. Here: 1 of 2."
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    page = tmp_path / "page.txt"
+    write_text(page, "before")
+
+    def fail():
+        with whole(page) as draft:
+            draft.write_text("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert page.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [page]
 
 
 def test_one_claim_is_counted_in_the_singular():

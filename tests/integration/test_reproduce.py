@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -145,8 +146,32 @@ def test_a_disk_that_fills_while_publishing_is_a_clear_error_and_keeps_the_runs(
         (["lemma3", "--data", "no/such/folder"], "no/such/folder"),
         (["lemma3", "tabel1"], "did you mean 'table1'"),
         (["lemma3", "--out", "/dev/null/x"], "/dev/null/x"),
+        (["lemma3", "--markdown", "/dev/null/x.md"], "--markdown /dev/null/x.md"),
+        (["lemma3", "--dask", ""], "--dask"),
+        (["lemma3", "--dask", "nonsense"], "tcp://scheduler:8786"),
     ],
 )
 def test_bad_requests_say_what_is_wrong(tmp_path, capsys, arguments, message):
     assert main(["reproduce", "--out", str(tmp_path), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["temperature", "table3"])
+def test_missing_data_are_noticed_before_anything_runs(tmp_path, capsys, name):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert main(["reproduce", "lemma3", name, "--out", str(tmp_path / "out"), "--data", str(empty)]) == 2
+    complaint = capsys.readouterr().err
+    assert str(empty) in complaint
+    assert f"needed by {name}; nothing was run" in complaint
+    assert finished(tmp_path / "out") == 0
+
+
+def test_one_file_is_not_taken_for_two_data_sets(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    warm = tmp_path / "intel.csv"
+    rows = "\n".join(f"t{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.uniform(18.0, 25.0, (1152, 2))))
+    warm.write_text(f"date,mote_1,mote_2\n{rows}\n")
+    out = str(tmp_path / "out")
+    assert main(["reproduce", "temperature", "table3", "--out", out, "--data", str(warm)]) == 2
+    assert "two data sets" in capsys.readouterr().err

@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"windvane: {error}{notes}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"windvane: {error.strerror or error}: {error.filename}", file=sys.stderr)
+        where = f": {error.filename}" if error.filename else ""
+        print(f"windvane: {error.strerror or error}{where}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("windvane: interrupted", file=sys.stderr)

@@ -12,13 +12,14 @@ from typing import Any
 from windvane.checks import one_of
 from windvane.cli import running
 from windvane.cli.running import EXTRA
-from windvane.errors import StorageFailure
-from windvane.experiments.experiment import Experiment, Setting
+from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
+from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.experiments.report import MARKS, counts, write_html, write_markdown
 from windvane.experiments.reproduce import Summary, publish, summaries
 from windvane.experiments.store import Store
 from windvane.extras import require
+from windvane.tasks import task
 
 COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red", "not tested": "dim"}
 
@@ -33,7 +34,7 @@ def register(verbs: Any) -> None:
         description="Runs the paper's experiments and writes, for each, its records (Parquet), table,\n"
         "figure and a verdict on every claim, and one report.html with everything.\n\n"
         "Interrupt it whenever you like: finished runs are kept in OUT/runs.sqlite, and the same\n"
-        "command continues where it stopped.",
+        "command continues where it stopped. More runs later only add what is missing.",
         epilog=f"experiments:\n{names}\n\nexamples:\n"
         "  windvane reproduce table1\n"
         "  windvane reproduce all --quick --data folder/with/the/data\n"
@@ -54,37 +55,37 @@ def chosen(names: list[str]) -> list[Experiment]:
 
 
 def run(given: argparse.Namespace) -> None:
-    """Run, publish, report."""
+    """Check everything, then run, publish and report, one experiment after the other."""
     experiments = chosen(given.names)
     first = running.first_seed(given)
-    data = running.data_folder(given)
-    setting = Setting(given.quick, data, given.synthetic)
+    setting = Setting(given.quick, running.data_folder(given), given.synthetic)
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
-    skipped = []
+    if given.markdown is not None:
+        _place_for(given.markdown)
+    experiments, skipped = with_data(experiments, setting)
+    names = {experiment.name for experiment in experiments}
+    summaries(given.out, [name for name in EXPERIMENTS if name not in names])  # a damaged one is named now
     with Store(given.out / "runs.sqlite") as store:
         for experiment in experiments:
             runs = given.runs or (experiment.quick if given.quick else experiment.runs)
             seeds = range(first, first + runs)
-            if experiment.data and data is None and not given.synthetic:
-                if len(experiments) == 1:
-                    experiment.cells(setting)  # says what is missing
-                skipped.append(experiment.name)
-                continue
             began = time.monotonic()
             trials = experiment.trials(setting, seeds)
             results = running.watched(console, experiment.name, trials, store, workers)
-            command = _command(given, experiment)
+            command = _command(given, experiment.name, experiment.cells(setting))
             summary = publish(experiment, setting, seeds, results, given.out, command)
             _say(console, summary, given.out, time.monotonic() - began)
-    found = summaries(given.out, list(EXPERIMENTS))
-    if found:
-        _page(write_html, given.out / "report.html", given.out, found)
-        console.print(f"\nReport: [bold]{given.out / 'report.html'}[/bold] ({counts(found)})", soft_wrap=True)
+            found = summaries(given.out, list(EXPERIMENTS))
+            _page(write_html, given.out / "report.html", given.out, found)
+            if given.markdown is not None:
+                _page(write_markdown, given.markdown, given.out, found)
+    if experiments:
+        page = _literal(given.out / "report.html")
+        console.print(f"Report: [bold]{page}[/bold] ({counts(found)})", soft_wrap=True)
         if given.markdown is not None:
-            _page(write_markdown, given.markdown, given.out, found)
-            console.print(f"Markdown: [bold]{given.markdown}[/bold]", soft_wrap=True)
+            console.print(f"Markdown: [bold]{_literal(given.markdown)}[/bold]", soft_wrap=True)
     if skipped:
         console.print(
             f"Skipped for want of data: {', '.join(skipped)}; "
@@ -93,38 +94,90 @@ def run(given: argparse.Namespace) -> None:
         )
 
 
+def with_data(experiments: list[Experiment], setting: Setting) -> tuple[list[Experiment], list[str]]:
+    """Those whose data are there, read once so that mistakes show before anything runs; and the others."""
+    ready, skipped, read = [], [], set()
+    for experiment in experiments:
+        missing = experiment.data and setting.data is None and not setting.synthetic
+        if missing and len(experiments) > 1:
+            skipped.append(experiment.name)
+            continue
+        try:
+            for cell in experiment.cells(setting):
+                if "data" in cell.task.keywords() and cell.task.name not in read:
+                    task(cell.task.name, **cell.task.keywords())
+                    read.add(cell.task.name)
+        except WindvaneError as error:
+            error.add_note(f"needed by {experiment.name}; nothing was run")
+            raise
+        ready.append(experiment)
+    if len(read) > 1 and setting.data is not None and setting.data.is_file():
+        raise InvalidArgument(
+            f"--data {setting.data}: is one file, but {' and '.join(sorted(read))} are two data sets; "
+            "give the folder that holds both"
+        )
+    return ready, skipped
+
+
+def _literal(text: object) -> str:
+    """For rich, which would read square brackets as its own."""
+    return str(require("rich.markup", EXTRA).escape(str(text)))
+
+
 def _say(console: Any, summary: Summary, out: Path, seconds: float) -> None:
-    """The table, if the screen is wide enough for it, and the verdicts."""
-    console.print(f"[bold]{summary.source}: {summary.title}[/bold] ({seconds:.0f} s)", highlight=False)
+    """The table, if the screen is wide enough for it, its notes, and the verdicts."""
+    size = f"{summary.runs} runs a cell" + (f" of {summary.full}" if summary.runs < summary.full else "")
+    console.print(
+        f"[bold]{summary.source}: {summary.title}[/bold] ({size}, {seconds:.0f} s)", highlight=False
+    )
     plain = [[cell.replace("**", "") for cell in row] for row in (summary.table.header, *summary.table.rows)]
     if sum(max(map(len, column)) + 3 for column in zip(*plain, strict=True)) < console.width:
         table = require("rich.table", EXTRA).Table()
         for number, name in enumerate(plain[0]):
-            table.add_column(name, justify="right" if number else "left")
+            table.add_column(_literal(name), justify="right" if number else "left")
         for row in plain[1:]:
-            table.add_row(*row)
+            table.add_row(*map(_literal, row))
         console.print(table, highlight=False)
+    for note in summary.table.notes:
+        console.print(f"[dim]{_literal(note)}[/dim]", highlight=False)
     padding = require("rich.padding", EXTRA).Padding
     for claim in summary.claims:
         mark, colour = MARKS[claim.verdict], COLOURS[claim.verdict]
-        console.print(f"[{colour}]{mark} {claim.verdict}[/]  {claim.text}", highlight=False)
-        console.print(padding(f"[dim]{claim.evidence}[/dim]", (0, 0, 0, 4)), highlight=False)
+        console.print(f"[{colour}]{mark} {claim.verdict}[/]  {_literal(claim.text)}", highlight=False)
+        console.print(padding(f"[dim]{_literal(claim.evidence)}[/dim]", (0, 0, 0, 4)), highlight=False)
     files = "table.md, figure.png, figure.pdf, records.parquet"
-    console.print(f"{out / summary.name}{os.sep}: {files}\n", soft_wrap=True)
+    console.print(f"{_literal(out / summary.name)}{os.sep}: {files}\n", soft_wrap=True)
 
 
-def _command(given: argparse.Namespace, experiment: Experiment) -> str:
+def _command(given: argparse.Namespace, name: str, cells: list[Cell]) -> str:
     """The command that gives this again, without what does not matter for the result."""
-    parts = ["windvane", "reproduce", experiment.name]
+    parts = ["windvane", "reproduce", name]
     if given.runs is not None:
         parts += ["--runs", str(given.runs)]
     if given.quick:
         parts.append("--quick")
     if given.seed:
         parts += ["--seed", str(given.seed)]
-    if experiment.data:
-        parts += ["--data", "FOLDER"] if given.data else ["--synthetic"]
+    read = {option for cell in cells for option in cell.task.keywords()}
+    if "data" in read:
+        parts += ["--data", "FOLDER"]
+    if "synthetic" in read:
+        parts.append("--synthetic")
     return shlex.join(parts)
+
+
+def _place_for(page: Path) -> None:
+    """See now, not after everything, that the page can be written."""
+    try:
+        if page.is_dir():
+            raise StorageFailure(f"--markdown {page}: is a folder; must be a file")
+        (page.parent / "images" / "reproduction").mkdir(parents=True, exist_ok=True)
+        if not os.access(page if page.exists() else page.parent, os.W_OK):
+            raise StorageFailure(f"--markdown {page}: cannot be written; choose another place")
+    except OSError as error:
+        if isinstance(error, StorageFailure):
+            raise
+        raise StorageFailure(f"--markdown {page}: {error.strerror or error}; choose another place") from error
 
 
 def _page(write: Any, path: Path, out: Path, found: list[Summary]) -> None:

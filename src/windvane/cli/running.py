@@ -39,7 +39,7 @@ def first_seed(given: argparse.Namespace) -> int:
 
 
 def data_folder(given: argparse.Namespace) -> Path | None:
-    """--data, if it was given and is there."""
+    """--data, if it was given and is there; a file will do where a single data set is read."""
     if given.data is None:
         return None
     if not given.data.exists():
@@ -49,7 +49,9 @@ def data_folder(given: argparse.Namespace) -> Path | None:
 
 def workers_for(given: argparse.Namespace) -> Workers:
     """The cluster of --dask, else as many processes as --jobs."""
-    return Dask(given.dask) if given.dask else Processes(integer("--jobs", given.jobs, at_least=1))
+    if given.dask is not None:
+        return Dask(given.dask)
+    return Processes(integer("--jobs", given.jobs, at_least=1))
 
 
 def console_for(given: argparse.Namespace) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from windvane.errors import StorageFailure
 from windvane.experiments import figures
+from windvane.experiments.files import write_text
 from windvane.experiments.regret_bounds import MOST_STEPS, Problem
 from windvane.experiments.tables import Table
 
@@ -188,8 +189,8 @@ def write(problem: Problem, folder: Path) -> None:
     """bound.md, bound.json, figure.png and figure.pdf."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "bound.md").write_text(markdown(problem), encoding="utf-8")
-        (folder / "bound.json").write_text(json.dumps(plain(problem), indent=1) + "\n", encoding="utf-8")
+        write_text(folder / "bound.md", markdown(problem))
+        write_text(folder / "bound.json", json.dumps(plain(problem), indent=1) + "\n")
         figures.save(figure(problem), folder)
     except OSError as error:
         raise StorageFailure(

@@ -18,15 +18,17 @@ class Claim:
     evidence: str
 
 
-def verdict_of(checks: Iterable[bool]) -> Verdict:
-    """All: holds; some: in part; none: does not hold.
+def verdict_of(checks: Iterable[bool], least: float = 0.0) -> Verdict:
+    """All: holds; more than the share `least`: in part; else it does not hold.
 
     >>> verdict_of([True, True]), verdict_of([True, False]), verdict_of([False])
     ('holds', 'holds in part', 'does not hold')
+    >>> verdict_of([True, False, False], least=0.5)
+    'does not hold'
     """
     outcomes = list(checks)
     if not outcomes:
         return "not tested"
     if all(outcomes):
         return "holds"
-    return "holds in part" if any(outcomes) else "does not hold"
+    return "holds in part" if sum(outcomes) > least * len(outcomes) else "does not hold"

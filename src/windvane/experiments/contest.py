@@ -109,6 +109,12 @@ def arenas(
         found.append(arena(Entry("table", options), seed, label=f"table {table.name}"))
     elif train_rows is not None:
         raise InvalidArgument("--train-rows: belongs to --table FILE, which is not given")
+    labels = [one.label for one in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise InvalidArgument(
+                f"--tasks {label}: two tasks would have this name; give the files other names"
+            )
     return found, left_out
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from windvane.errors import WorkersLost
 from windvane.experiments.executors import Workers
 from windvane.experiments.measures import Result, run
-from windvane.experiments.store import Store
+from windvane.experiments.store import SECONDS, Store
 from windvane.experiments.trial import Trial
 
 MOST_BREAKS = 3  # in a row, without a single run in between
@@ -49,7 +49,7 @@ def execute(
             left = len(waiting)
             try:
                 with workers.start() as executor:
-                    _drain(executor, waiting, workers.width, finished)
+                    _drain(executor, waiting, workers.width, finished, store.flush)
             except BrokenExecutor as error:
                 breaks = 0 if len(waiting) < left else breaks + 1
                 if not workers.renewable or breaks >= MOST_BREAKS:
@@ -63,9 +63,13 @@ def execute(
 
 
 def _drain(
-    executor: Executor, waiting: deque[Trial], width: int, finished: Callable[[Trial, Result], None]
+    executor: Executor,
+    waiting: deque[Trial],
+    width: int,
+    finished: Callable[[Trial, Result], None],
+    pause: Callable[[], None],
 ) -> None:
-    """Run everything; on a failure, what is not finished is back in `waiting`."""
+    """Run everything, with a `pause` when nothing comes; a failure puts the unfinished back to `waiting`."""
     flying: dict[Future[Result], Trial] = {}
     try:
         while waiting or flying:
@@ -73,7 +77,9 @@ def _drain(
                 trial = waiting[0]
                 flying[executor.submit(run, trial)] = trial
                 waiting.popleft()
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
+            done, _ = wait(flying, timeout=SECONDS, return_when=FIRST_COMPLETED)
+            if not done:
+                pause()
             for future in done:
                 result = _result_of(future, flying[future])
                 finished(flying.pop(future), result)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from windvane.errors import InvalidArgument
+from windvane.errors import InvalidArgument, WorkersLost
+from windvane.experiments.trial import code_digest
 from windvane.experiments.workers import one_thread_workers
 from windvane.extras import require
 
@@ -115,6 +117,11 @@ class Dask:
     def start(self) -> Iterator[Executor]:
         """A client of the cluster, as an executor."""
         distributed = require("distributed", "dask")
+        if not re.fullmatch(r"\w+://\S+|[^/\s]+:\d+", self.address):
+            raise InvalidArgument(
+                f"--dask {self.address}: must be the address of a scheduler with its port, "
+                "such as tcp://scheduler:8786"
+            )
         try:
             client: Any = distributed.Client(self.address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -126,7 +133,23 @@ class Dask:
                 raise InvalidArgument(
                     f"--dask {self.address}: the cluster has no workers; `dask worker` starts one"
                 )
+            self._same_code(client)
             with client.get_executor(pure=False) as executor:
                 yield executor
+        except (distributed.KilledWorker, CancelledError) as error:
+            raise WorkersLost(
+                f"--dask {self.address}: lost the scheduler, or a run killed several workers ({error}); "
+                "finished runs are kept: run again"
+            ) from error
         finally:
             client.close()
+
+    def _same_code(self, client: Any) -> None:
+        """Results are kept by the code that computes them, so every worker must have the same."""
+        found = client.run(code_digest, on_error="return")
+        other = [worker for worker, digest in found.items() if digest != code_digest()]
+        if other:
+            raise InvalidArgument(
+                f"--dask {self.address}: {other[0]} has another version of windvane, numpy or scipy than "
+                "this machine, or none; install the same on every worker"
+            )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
+from windvane.experiments.files import whole
 from windvane.experiments.results import Group, Results
 from windvane.extras import require
 
@@ -153,6 +154,8 @@ def legend(figure: Any, panel: Any, columns: int = 4) -> None:
 def save(figure: Any, folder: Path, name: str = "figure") -> list[Path]:
     """As .png for the screen and .pdf for print; the same figure gives the same bytes."""
     paths = [folder / f"{name}.png", folder / f"{name}.pdf"]
-    figure.savefig(paths[0], dpi=130, metadata={"Software": None})
-    figure.savefig(paths[1], metadata={"CreationDate": None})
+    with whole(paths[0]) as draft:
+        figure.savefig(draft, dpi=130, metadata={"Software": None})
+    with whole(paths[1]) as draft:
+        figure.savefig(draft, metadata={"CreationDate": None})
     return paths

@@ -18,6 +18,7 @@ from scipy.stats import gmean, rankdata
 
 from windvane.errors import InvalidArgument, StorageFailure
 from windvane.experiments import figures
+from windvane.experiments.files import whole, write_text
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table, spread
 
@@ -324,8 +325,9 @@ def write(board: Leaderboard, folder: Path, notes: Sequence[str], command: str) 
     """leaderboard.md, leaderboard.csv, figure.png and figure.pdf."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "leaderboard.md").write_text(markdown(board, notes, command), encoding="utf-8")
-        write_csv(board, folder / "leaderboard.csv")
+        write_text(folder / "leaderboard.md", markdown(board, notes, command))
+        with whole(folder / "leaderboard.csv") as draft:
+            write_csv(board, draft)
         figures.save(figure(board), folder)
     except OSError as error:
         raise StorageFailure(

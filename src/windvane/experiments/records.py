@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from windvane.experiments.experiment import Cell
+from windvane.experiments.files import whole
 from windvane.experiments.measures import Result
 from windvane.experiments.trial import Call, Trial
 from windvane.extras import require
@@ -44,7 +45,8 @@ def write_records(
         columns["total"] = [float(np.sum(result["regret"])) for _, _, result in lines]
     for array in arrays:
         columns[array] = [result.get(array) for _, _, result in lines]
-    parquet.write_table(arrow.table(columns), path, compression="zstd")
+    with whole(path) as draft:
+        parquet.write_table(arrow.table(columns), draft, compression="zstd")
 
 
 def _options(described: Call) -> str:

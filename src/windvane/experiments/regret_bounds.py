@@ -82,7 +82,8 @@ def _factor(sides: Sequence[float]) -> float:
         tail += 2.0 * volume * (2.0 * math.pi) ** (-0.5 * (j + 1)) * density
     above_one = np.flatnonzero(tail >= 1.0)
     tail[: above_one[-1] + 1 if above_one.size else 0] = 1.0
-    return float((tail * np.exp((levels / SPREAD) ** 2)).max())
+    with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity, far beyond where the tail ends
+        return float(np.nanmax(tail * np.exp((levels / SPREAD) ** 2)))
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,9 @@ class Problem:
         dim = integer("dim", dim, at_least=1, at_most=30)
         own = assumption3(kernel, lengthscale, dim)
         given = {"a0": a0, "b0": b0, "a1": a1, "b1": b1}
+        least = {"a": {"at_least": 1.0}, "b": {"above": 0.0}}  # at L = 0 the probability is 1
         chosen = {
-            name: getattr(own, name) if value is None else real(name, value, at_least=0.0)
+            name: getattr(own, name) if value is None else real(name, value, **least[name[0]])
             for name, value in given.items()
         }
         return cls(

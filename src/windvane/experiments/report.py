@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from windvane.experiments.claims import Claim, Verdict
+from windvane.experiments.files import write_text
 from windvane.experiments.paper.contradictions import CONTRADICTIONS
 from windvane.experiments.reproduce import Summary
+from windvane.experiments.tables import line
 
 MARKS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not tested": "·"}
 CLASSES: dict[Verdict, str] = {
@@ -87,7 +89,7 @@ figures beside ours. Of its claims: {counts(summaries)}.</p>
 <tbody>{settled}</tbody></table></div>
 </body></html>
 """
-    path.write_text(page, encoding="utf-8")
+    write_text(path, page)
 
 
 def _version(summaries: Sequence[Summary]) -> str:
@@ -127,7 +129,7 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
     lines = [
         "# Reproduction of the paper",
         "",
-        "Written by the command; do not edit by hand:",
+        "Written by this command, not by hand:",
         "",
         "```sh",
         "windvane reproduce all --data FOLDER --markdown docs/reproduction.md",
@@ -142,7 +144,7 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
     for summary in summaries:
         marks = " ".join(MARKS[claim.verdict] for claim in summary.claims)
         lines.append(f"| {summary.source} | [{summary.title}](#{summary.name}) | {summary.runs} | {marks} |")
-    lines += ["", "✓ holds, ◐ holds in part, ✗ does not hold."]
+    lines += ["", "✓ holds, ◐ holds in part, ✗ does not hold, · not tested."]
     for summary in summaries:
         shutil.copyfile(out / summary.name / "figure.png", images / f"{summary.name}.png")
         lines += [
@@ -159,9 +161,10 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
         ]
     lines += ["", "## Contradictions of the paper, and how each was settled", ""]
     lines += ["| where | what | settled |", "|:--|:--|:--|"]
-    lines += [f"| {c.where} | {c.what} | {c.settled} |" for c in CONTRADICTIONS]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines += [line(contradiction) for contradiction in CONTRADICTIONS]
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _claim(claim: Claim) -> str:
-    return f"- {MARKS[claim.verdict]} **{claim.verdict}**: {claim.text} {claim.evidence}."
+    evidence = claim.evidence.rstrip(".")
+    return f"- {MARKS[claim.verdict]} **{claim.verdict}**: {claim.text} Here: {evidence}."

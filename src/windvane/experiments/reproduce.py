@@ -18,6 +18,7 @@ from windvane.errors import StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.claims import Claim
 from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.files import write_text
 from windvane.experiments.measures import Result
 from windvane.experiments.records import write_records
 from windvane.experiments.results import Group, Results
@@ -41,7 +42,7 @@ class Summary:
 
     def write(self, path: Path) -> None:
         """As JSON."""
-        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Summary:
@@ -99,7 +100,7 @@ def publish(
             tuple(experiment.claims(found)),
         )
         heading = f"# {experiment.source}: {experiment.title}\n\n"
-        (folder / "table.md").write_text(heading + summary.table.markdown() + "\n", encoding="utf-8")
+        write_text(folder / "table.md", heading + summary.table.markdown() + "\n")
         figures.save(experiment.figure(found), folder)
         summary.write(folder / "summary.json")
     except OSError as error:

@@ -25,13 +25,9 @@ class Table:
 
     def markdown(self) -> str:
         """GitHub's table, with the notes below."""
-        lines = [self._line(self.header), "|:--|" + "--:|" * (len(self.header) - 1)]
-        lines += [self._line(row) for row in self.rows]
+        lines = [line(self.header), "|:--|" + "--:|" * (len(self.header) - 1)]
+        lines += [line(row) for row in self.rows]
         return "\n".join(lines) + "".join(f"\n\n{note}" for note in self.notes)
-
-    @staticmethod
-    def _line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     def html(self) -> str:
         """A table element and a paragraph a note."""
@@ -42,6 +38,15 @@ class Table:
         body = "".join(row(cells, "td") for cells in self.rows)
         notes = "".join(f"<p class='note'>{_bold(note)}</p>" for note in self.notes)
         return f"<table><thead>{row(self.header, 'th')}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def line(cells: Sequence[str]) -> str:
+    """A row of GitHub's table.
+
+    >>> line(("|x|", "1"))
+    '| \\\\|x\\\\| | 1 |'
+    """
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _bold(text: str) -> str:

@@ -41,7 +41,9 @@ class Call:
         return {"name": self.name, **{option: _plain(value) for option, value in self.options}}
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{option}={value!r}" for option, value in self.options)
+        shown = ", ".join(
+            f"{option}={str(value) if isinstance(value, Path) else value!r}" for option, value in self.options
+        )
         return f"{self.name}({shown})"
 
 

@@ -203,17 +203,24 @@ def claims(results: Results) -> list[Claim]:
         ),
         Claim(
             "Corollary 1: R_T / T falls with eps at least as eps^(1/8), or eps^(1/4) if its last term rules.",
-            verdict_of(value >= 1 / 8 - 2 * error for value, error in exponents.values()),
+            verdict_of(
+                value >= 1 / 8 - (2 * error if math.isfinite(error) else 0.0)
+                for value, error in exponents.values()
+            ),
             "measured exponents (standard errors): "
             + ", ".join(f"{row} {value:.2f} ({error:.2f})" for row, (value, error) in exponents.items())
             + f"; sub-linear regret would need eps below {sublinear_region(HORIZON):.0e} at T = {HORIZON}",
         ),
         Claim(
-            "A wider interval for the rate worsens the bound; the trigger does not suffer from it.",
-            verdict_of([bool(np.all(np.diff(bounds) > 0)), widest.median <= narrow.median]),
+            "A wider interval for the rate worsens the bound.",
+            verdict_of([bool(np.all(np.diff(bounds) > 0))]),
             f"lambda from {LAMBDAS[0]} to {LAMBDAS[-1]}: Theorem 1 times {bounds[-1] / bounds[0]:.1f}, "
-            f"Corollary 1 times {_order(LAMBDAS[-1]) / _order(LAMBDAS[0]):.1f}, measured R_T / T "
-            f"{narrow.median:.3f} to {widest.median:.3f}",
+            f"Corollary 1 times {_order(LAMBDAS[-1]) / _order(LAMBDAS[0]):.1f}, by computation",
+        ),
+        Claim(
+            "The trigger does not suffer from a wider interval.",
+            verdict_of([widest.median <= narrow.median]),
+            f"lambda from {LAMBDAS[0]} to {LAMBDAS[-1]}: R_T / T {narrow.median:.3f} to {widest.median:.3f}",
         ),
         Claim(
             "With the rate known exactly (lambda = 1), R-GP-UCB is recovered.",
