@@ -15,7 +15,7 @@ from windvane.cli.running import EXTRA
 from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.paper import EXPERIMENTS
-from windvane.experiments.report import MARKS, counts, write_html, write_markdown
+from windvane.experiments.report import MARKS, counts, size, write_html, write_markdown
 from windvane.experiments.reproduce import Summary, publish, summaries
 from windvane.experiments.store import Store
 from windvane.extras import require
@@ -126,9 +126,8 @@ def _literal(text: object) -> str:
 
 def _say(console: Any, summary: Summary, out: Path, seconds: float) -> None:
     """The table, if the screen is wide enough for it, its notes, and the verdicts."""
-    size = f"{summary.runs} runs a cell" + (f" of {summary.full}" if summary.runs < summary.full else "")
     console.print(
-        f"[bold]{summary.source}: {summary.title}[/bold] ({size}, {seconds:.0f} s)", highlight=False
+        f"[bold]{summary.source}: {summary.title}[/bold] ({size(summary)}; {seconds:.0f} s)", highlight=False
     )
     plain = [[cell.replace("**", "") for cell in row] for row in (summary.table.header, *summary.table.rows)]
     if sum(max(map(len, column)) + 3 for column in zip(*plain, strict=True)) < console.width:

@@ -96,10 +96,10 @@ def _version(summaries: Sequence[Summary]) -> str:
     return ", ".join(sorted({summary.version for summary in summaries}))
 
 
-def _size(summary: Summary) -> str:
-    if summary.runs == summary.full:
-        return f"{summary.runs} runs a cell"
-    return f"{summary.runs} runs a cell (the full size is {summary.full})"
+def size(summary: Summary) -> str:
+    """How many runs, and how many there could be."""
+    runs = "1 run a cell" if summary.runs == 1 else f"{summary.runs} runs a cell"
+    return runs if summary.runs >= summary.full else f"{runs}, {summary.full} at full size"
 
 
 def _section(summary: Summary, out: Path) -> str:
@@ -114,7 +114,7 @@ def _section(summary: Summary, out: Path) -> str:
     verdicts = f"<div class='scroll'><table class='claims'>{head}<tbody>{rows}</tbody></table></div>"
     return f"""
 <section id="{summary.name}"><h2>{html.escape(summary.source)}: {html.escape(summary.title)}</h2>
-<p class="soft">{_size(summary)} · <code>{html.escape(summary.command)}</code> ·
+<p class="soft">{size(summary)} · <code>{html.escape(summary.command)}</code> ·
 <a href="{summary.name}/records.parquet">records</a> · <a href="{summary.name}/figure.pdf">PDF</a></p>
 {verdicts}
 <div class="scroll">{summary.table.html()}</div>
@@ -151,7 +151,7 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
             "",
             f'## <a id="{summary.name}"></a>{summary.source}: {summary.title}',
             "",
-            f"{_size(summary)}: `{summary.command}`",
+            f"{size(summary)}: `{summary.command}`",
             "",
             *[_claim(claim) for claim in summary.claims],
             "",
