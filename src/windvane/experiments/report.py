@@ -129,11 +129,8 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
     lines = [
         "# Reproduction of the paper",
         "",
-        "Written by this command, not by hand:",
-        "",
-        "```sh",
-        "windvane reproduce all --data FOLDER --markdown docs/reproduction.md",
-        "```",
+        "Written by `windvane reproduce NAME... --data FOLDER --markdown docs/reproduction.md`, not by hand. "
+        "Each section names the command that gives its figures, and how many runs they rest on.",
         "",
         f"Windvane {_version(summaries)}. The paper's figures stand beside ours, with their spread. "
         f"Of the paper's claims: {counts(summaries)}.",
