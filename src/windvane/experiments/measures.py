@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from windvane.algorithms import ALGORITHMS, make
+from windvane.algorithms import make
 from windvane.data import Prediction
 from windvane.errors import AlgorithmFailed, InvalidArgument, UnknownName
 from windvane.experiments.guard import Guarded, explained
@@ -140,12 +140,3 @@ def alarms(trial: Trial, *, deltas: tuple[float, ...], until: int, steps: int) -
 
 
 MEASURES: dict[str, Callable[..., Result]] = {"regret": regret, "alarms": alarms}
-
-
-def known_algorithm(name: str) -> str:
-    """A name of `wv.algorithms()` or a module:function that exists."""
-    if ":" in name:
-        own_algorithm(name)
-    elif name not in ALGORITHMS:
-        make(name, None)  # type: ignore[arg-type]  # says what is allowed
-    return name
