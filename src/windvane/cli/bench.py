@@ -152,9 +152,9 @@ def run(given: argparse.Namespace) -> None:
         except AlgorithmFailed as error:
             _keep_traceback(error, given.out)
             raise
-    random = gather(yardstick, seeds, results, quick=given.quick)
+    random = gather(yardstick, seeds, results)
     board = leaderboard.rank(
-        gather(ranked, seeds, results, quick=given.quick),
+        gather(ranked, seeds, results),
         {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas},
     )
     notes = contest.notes(entries, arenas, rate) + [f"Left out: {why}" for why in left_out]

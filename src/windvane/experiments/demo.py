@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from windvane.algorithms import make
 from windvane.checks import Array
 from windvane.data import Event
-from windvane.experiments.workers import one_thread_workers
+from windvane.experiments.executors import Processes
 from windvane.extras import require
 from windvane.simulate import simulate
 from windvane.tasks import task
@@ -84,10 +83,7 @@ def run_one(plan: Plan, name: str, seed: int) -> Run:
 def execute(plan: Plan, jobs: int) -> Iterator[Run]:
     """Every run, as it finishes."""
     work = [(plan, name, seed) for seed in range(plan.seeds) for name in RIVALS]
-    with (
-        one_thread_workers(),
-        ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool,
-    ):
+    with Processes(jobs).start() as pool:
         for future in as_completed([pool.submit(run_one, *item) for item in work]):
             yield future.result()
 

@@ -58,7 +58,7 @@ class Summary:
             ) from None
 
 
-def gather(cells: list[Cell], seeds: range, results: dict[Trial, Result], *, quick: bool) -> Results:
+def gather(cells: list[Cell], seeds: range, results: dict[Trial, Result]) -> Results:
     """Results by row and column."""
     return Results(
         {
@@ -68,7 +68,6 @@ def gather(cells: list[Cell], seeds: range, results: dict[Trial, Result], *, qui
             )
             for cell in cells
         },
-        quick=quick,
         tasks={(cell.row, cell.column): cell.task for cell in cells},
     )
 
@@ -84,7 +83,7 @@ def publish(
     """Write the experiment's folder."""
     folder = out / experiment.name
     cells = experiment.cells(setting)
-    found = gather(cells, seeds, results, quick=setting.quick)
+    found = gather(cells, seeds, results)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_records(folder / "records.parquet", experiment.name, cells, seeds, results)

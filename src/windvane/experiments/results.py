@@ -81,12 +81,10 @@ class Results(Mapping[tuple[str, str], Group]):
         self,
         groups: Mapping[tuple[str, str], Group],
         *,
-        quick: bool = False,
         tasks: Mapping[tuple[str, str], Call] | None = None,
     ) -> None:
         self._groups = dict(groups)
         self._tasks = dict(tasks or {})
-        self.quick = quick
 
     def __getitem__(self, cell: tuple[str, str]) -> Group:
         try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from windvane.checks import Array, integer, real
-from windvane.tasks.within_model import GRID, GridTask
+from windvane.tasks.within_model import GridTask
 
 
 class RateChange(GridTask):
@@ -13,7 +15,7 @@ class RateChange(GridTask):
 
     f_t moves at `rate` for t < switch and at `later_rate` for t >= switch. The paper gives the step
     (175) and the horizon (500) but not the two rates: 0.01 and 0.05 are our choice. Up to the switch
-    it is the task 'within-model' of the same seed and rate.
+    it is the task 'within-model' of the same seed and rate, whose other options it shares.
 
     >>> task = RateChange(seed=1)
     >>> task.horizon, task.rate, task.later_rate, task.switch
@@ -29,19 +31,9 @@ class RateChange(GridTask):
         later_rate: float = 0.05,
         switch: int = 175,
         horizon: int = 500,
-        seed: int = 0,
-        lengthscale: float = 0.2,
-        noise_variance: float = 0.02,
-        grid: int = GRID,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            rate=rate,
-            horizon=horizon,
-            seed=seed,
-            lengthscale=lengthscale,
-            noise_variance=noise_variance,
-            grid=grid,
-        )
+        super().__init__(rate=rate, horizon=horizon, **options)
         self.later_rate = real("later_rate", later_rate, at_least=0.0, at_most=1.0)
         self.switch = integer("switch", switch, at_least=1)
 

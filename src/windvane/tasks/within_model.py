@@ -52,24 +52,16 @@ def within_model(
         raise InvalidArgument(f"grid={grid!r} with features={features!r}: choose one of the two")
     if grid is not None and dim != 2:
         raise InvalidArgument(f"grid={grid!r} with dim={dim}: a grid is for dim=2; leave grid out")
+    common: dict[str, Any] = {
+        "rate": rate,
+        "horizon": horizon,
+        "seed": seed,
+        "lengthscale": lengthscale,
+        "noise_variance": noise_variance,
+    }
     if dim == 2 and features is None:
-        return WithinModel(
-            rate=rate,
-            horizon=horizon,
-            seed=seed,
-            lengthscale=lengthscale,
-            noise_variance=noise_variance,
-            grid=GRID if grid is None else grid,
-        )
-    return WithinModelFeatures(
-        rate=rate,
-        horizon=horizon,
-        seed=seed,
-        lengthscale=lengthscale,
-        noise_variance=noise_variance,
-        dim=dim,
-        features=FEATURES if features is None else features,
-    )
+        return WithinModel(grid=GRID if grid is None else grid, **common)
+    return WithinModelFeatures(dim=dim, features=FEATURES if features is None else features, **common)
 
 
 class GridTask(ABC):
@@ -81,7 +73,14 @@ class GridTask(ABC):
     """
 
     def __init__(
-        self, *, rate: float, horizon: int, seed: int, lengthscale: float, noise_variance: float, grid: int
+        self,
+        *,
+        rate: float = 0.03,
+        horizon: int = 400,
+        seed: int = 0,
+        lengthscale: float = 0.2,
+        noise_variance: float = 0.02,
+        grid: int = GRID,
     ) -> None:
         self.rate = real("rate", rate, at_least=0.0, at_most=1.0)
         self.horizon = integer("horizon", horizon, at_least=1)
@@ -157,25 +156,6 @@ class WithinModel(GridTask):
     """
 
     name = "within-model"
-
-    def __init__(
-        self,
-        *,
-        rate: float = 0.03,
-        horizon: int = 400,
-        seed: int = 0,
-        lengthscale: float = 0.2,
-        noise_variance: float = 0.02,
-        grid: int = GRID,
-    ) -> None:
-        super().__init__(
-            rate=rate,
-            horizon=horizon,
-            seed=seed,
-            lengthscale=lengthscale,
-            noise_variance=noise_variance,
-            grid=grid,
-        )
 
     def _rates(self) -> Array:
         return np.full(self.horizon, self.rate)

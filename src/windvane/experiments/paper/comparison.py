@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from windvane.experiments.results import Results
+from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table, spread
 
 
@@ -25,20 +25,29 @@ def against_paper(
     digits: int = 3,
 ) -> Table:
     """A row an algorithm and two columns a column: the paper's median (quartiles if printed), and ours."""
-    header = ["algorithm"]
-    for column in results.columns:
-        header += [f"{column}: paper", "here"]
-    rows = []
-    for row in results.rows:
-        line = [row]
-        for column in results.columns:
-            group = results[row, column]
-            printed = paper(row, column)
-            line.append(spread(*printed, digits) if isinstance(printed, Paper) else f"{printed:.{digits}f}")
-            line.append(f"**{spread(group.median, *group.quartiles, digits)}**")
-        rows.append(line)
+
+    def cells(row: str, column: str) -> tuple[str, str]:
+        printed = paper(row, column)
+        theirs = spread(*printed, digits) if isinstance(printed, Paper) else f"{printed:.{digits}f}"
+        return theirs, _ours(results[row, column], digits)
+
     about = f"R_T / T, median (quartiles) of {results.runs} runs; lower is better."
-    return Table(header, rows, (about, *notes))
+    return Table(*_pairs(results, ("{}: paper", "here"), cells), (about, *notes))
+
+
+def _ours(group: Group, digits: int) -> str:
+    return f"**{spread(group.median, *group.quartiles, digits)}**"
+
+
+def _pairs(
+    results: Results, heads: tuple[str, str], cells: Callable[[str, str], tuple[str, str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a table with two columns for each column of the results."""
+    header = ["algorithm", *(head.format(column) for column in results.columns for head in heads)]
+    rows = [
+        [row, *(text for column in results.columns for text in cells(row, column))] for row in results.rows
+    ]
+    return header, rows
 
 
 def beats(results: Results, row: str, rivals: Sequence[str], columns: Sequence[str]) -> list[bool]:
@@ -59,21 +68,16 @@ def medians(results: Results, rows: Sequence[str], columns: Sequence[str], digit
 
 def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Table:
     """Where the paper prints no figures: R_T / T and the number of resets, a row an algorithm."""
-    header = ["algorithm"]
-    for column in results.columns:
-        header += [f"{column}: R_T / T", "resets a run"]
-    rows = []
-    for row in results.rows:
-        line = [row]
-        for column in results.columns:
-            group = results[row, column]
-            line.append(f"**{spread(group.median, *group.quartiles, digits)}**")
-            line.append(f"{group.resets.mean():.1f}")
-        rows.append(line)
+
+    def cells(row: str, column: str) -> tuple[str, str]:
+        group = results[row, column]
+        return _ours(group, digits), f"{group.resets.mean():.1f}"
+
     about = (
         f"Median (quartiles) of {results.runs} runs; lower is better. The paper shows curves, not figures."
     )
-    return Table(header, rows, (about, *fewer(results), *notes))
+    table = _pairs(results, ("{}: R_T / T", "resets a run"), cells)
+    return Table(*table, (about, *fewer(results), *notes))
 
 
 def fewer(results: Results) -> list[str]:
