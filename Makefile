@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint table1 lemma3 reproduce quick endless first-steps bench clean
+.PHONY: help demo test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,5 +64,14 @@ first-steps: $(VENV)/demo  ## false alarms of ET-GP-UCB that is told nothing, by
 bench: .venv-bench/ready  ## Windvane beside BoTorch in one run: time a step and quality of the maximiser
 	.venv-bench/bin/python bench/beside_botorch.py
 
+.venv-wdbo/ready: bench/constraints.txt
+	$(PYTHON) -m venv .venv-wdbo
+	.venv-wdbo/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-wdbo/bin/python -m pip install --quiet --disable-pip-version-check -c bench/constraints.txt botorch wdbo-algo==1.0.7 wdbo-criterion==2.2.1 -e .
+	@touch $@
+
+wdbo-bench: .venv-wdbo/ready  ## Windvane's W-DBO beside its authors' package: agreement, speed, regret (CPython 3.11)
+	.venv-wdbo/bin/python bench/wdbo.py
+
 clean:  ## remove environments and results
-	rm -rf $(VENV) .venv-bench out build dist src/*.egg-info
+	rm -rf $(VENV) .venv-bench .venv-wdbo out build dist src/*.egg-info

@@ -20,6 +20,7 @@ TABLE = {
     "gp-ucb": ({}, Static(), 1.0, LOG, wv.Never(), (1, None), None, wv.Full()),
     "r-gp-ucb": ({"rate": 0.03, "horizon": 400}, Static(), 1.0, LOG, wv.Periodic(29), (1, None), wv.Empty(), wv.Full()),
     "et-gp-ucb": ({}, Static(), 1.0, LOG, BOUND, (1, None), wv.LastPoint(), wv.Full()),
+    "et-gp-ucb-confirmed": ({}, Static(), 1.0, LOG, wv.Confirmed(BOUND), (1, None), wv.LastPoint(), wv.Full()),
     "et-gp-ucb-backtracking": ({}, Static(), 1.0, LOG, BOUND, (1, None), wv.Backtracking(4), wv.Full()),
     "et-gp-ucb[0.01,0.05]": ({"horizon": 400}, Static(), 1.0, LOG, BOUND, (26, 38), wv.LastPoint(), wv.Full()),
     "et-gp-ucb[0.001,0.1]": ({"horizon": 400}, Static(), 1.0, LOG, BOUND, (22, 68), wv.LastPoint(), wv.Full()),
@@ -27,10 +28,13 @@ TABLE = {
     "always-n-low": ({"rate_bounds": (0.01, 0.05)}, Static(), 1.0, LOG, wv.Periodic(26), (1, None), wv.Empty(), wv.Full()),
     "r-gp-ucb-average": ({"rate": 0.03}, Static(), 1.0, LOG, wv.Periodic(45), (1, None), wv.Empty(), wv.Full()),
     "tv-gp-ucb": ({"rate": 0.03}, Markov(0.03), 1.0, LOG, wv.Never(), (1, None), None, wv.Full()),
+    "tv-gp-ucb-constant": ({"rate": 0.03}, Markov(0.03), 1.0, wv.UCB(wv.ConstantBeta(3.0)), wv.Never(), (1, None), None, wv.Full()),
     "tv-gp-ucb-mle": ({}, Markov(0.01), 1.0, LOG, wv.Never(), (1, None), None, wv.Full()),
     "ui-tvbo": ({"rate": 0.03}, Wiener(0.03), 1.0, LOG, wv.Never(), (1, None), None, wv.Full()),
     "igp-ucb": ({}, Static(), 1.0, IGP, wv.Never(), (1, None), None, wv.Full()),
     "sw-gp-ucb": ({"window": 17}, Static(), 1.0, IGP, wv.Never(), (1, None), None, wv.SlidingWindow(17)),
+    "sw-gp-ucb-evidence": ({"windows": [4, 8]}, Static(), 1.0, LOG, wv.Never(), (1, None), None, wv.EvidenceWindow((4, 8))),
+    "w-dbo": ({"alpha": 0.5}, wv.TimeMatern32(100.0), 1.0, LOG, wv.Never(), (1, None), None, wv.Relevance(0.5)),
     "br-gp-ucb": ({"period": 17}, Static(), 1.0, IGP, wv.Periodic(17), (1, None), wv.Empty(), wv.Full()),
     "w-gp-ucb": ({"forgetting": 0.95}, Static(), 0.95, IGP, wv.Never(), (1, None), None, wv.Full()),
     "turbo-trigger": ({}, Static(), 1.0, LOG, wv.NoImprovement(2), (1, None), wv.LastPoint(), wv.Full()),
@@ -43,7 +47,22 @@ def composition(name, **options):
 
 
 def test_the_table_is_complete():
-    assert set(wv.algorithms()) == set(TABLE)
+    assert set(wv.algorithms()) == {"auto", *TABLE}
+
+
+def test_auto_is_the_default():
+    told = wv.make("auto", BOX, **GIVEN)
+    assert wv.make(BOX, **GIVEN).composition == told.composition
+    assert told.composition.model == wv.Mixture(GIVEN["kernel"], GIVEN["noise_variance"])
+    assert (told.composition.acquisition, told.composition.trigger) == (LOG, wv.Never())
+    assert told.composition.learning == wv.Given()
+    blind = wv.make(BOX).composition
+    assert blind.rescale
+    assert blind.learning.search.learn == ("lengthscale", "noise")
+    with pytest.raises(wv.InvalidType, match="a name and a space, or a space alone"):
+        wv.make(BOX, BOX)
+    with pytest.raises(wv.InvalidArgument, match="finds out about time by itself"):
+        wv.make("auto", BOX, kernel=wv.RBF(0.2) * wv.Markov(0.03))
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -68,6 +87,10 @@ def test_compositions(name):
         assert isinstance(found.learning, wv.LearnOnline)
         assert (found.learning.growth, found.learning.search.learn) == (1.0, ("rate",))
         assert found.learning.search.rate_prior is None  # maximum likelihood
+    elif name == "w-dbo":
+        assert isinstance(found.learning, wv.LearnOnline)
+        assert found.learning.search.learn == ("rate",)
+        assert found.learning.search.rate_prior is None
     else:
         assert found.learning == wv.Given()
 
@@ -75,16 +98,20 @@ def test_compositions(name):
 # -- options ----------------------------------------------------------------------------------------
 
 OPTIONS = {
-    "bound": 2.0, "cap": 3, "delta": 0.2, "forced": "last", "forgetting": 0.9, "horizon": 100, "noise_cap": 0.5,
-    "patience": 3, "period": 9, "rate": 0.1, "rate_bounds": (0.01, 0.1), "reset_window": (3, 9),
+    "hypotheses": (wv.Hypothesis("static", Static(), 1.0),), "hazard": 0.01, "outliers": 0.05,
+    "alpha": 0.5, "windows": (4, 8),
+    "bound": 2.0, "cap": 3, "cooldown": 3, "delta": 0.2, "forced": "last", "forgetting": 0.9, "horizon": 100,
+    "min_samples": 3, "noise_cap": 0.5, "patience": 3, "period": 9, "rate": 0.1, "rate_bounds": (0.01, 0.1), "reset_window": (3, 9),
     "trigger": wv.Never(), "variation": 2.0, "window": 9,
 }  # fmt: skip
 ET_FIXED = {"delta", "noise_cap", "trigger", "horizon", "forced"}  # the window is in the name
 ET = ET_FIXED | {"reset_window", "rate_bounds"}
 TAKES = {
+    "auto": {"hypotheses", "hazard", "outliers"},
     "gp-ucb": set(),
     "r-gp-ucb": {"rate", "period", "horizon"},
     "et-gp-ucb": ET,
+    "et-gp-ucb-confirmed": ET | {"cooldown", "min_samples"},
     "et-gp-ucb-backtracking": ET | {"cap"},
     "et-gp-ucb[0.01,0.05]": ET_FIXED,
     "et-gp-ucb[0.001,0.1]": ET_FIXED,
@@ -92,10 +119,13 @@ TAKES = {
     "always-n-low": {"rate_bounds", "period", "horizon"},
     "r-gp-ucb-average": {"rate", "period", "horizon"},
     "tv-gp-ucb": {"rate"},
+    "tv-gp-ucb-constant": {"rate"},
     "tv-gp-ucb-mle": {"rate"},
     "ui-tvbo": {"rate"},
     "igp-ucb": {"bound", "delta"},
     "sw-gp-ucb": {"bound", "delta", "window", "variation", "horizon"},
+    "sw-gp-ucb-evidence": {"windows"},
+    "w-dbo": {"alpha"},
     "br-gp-ucb": {"bound", "delta", "period", "variation", "horizon"},
     "w-gp-ucb": {"bound", "delta", "forgetting", "variation", "horizon"},
     "turbo-trigger": {"patience"},
@@ -121,6 +151,11 @@ def test_variants_named_after_their_bounds_take_no_other_window(name):
 def test_options_reach_their_part():
     assert composition("et-gp-ucb", delta=0.3, noise_cap=0.5).trigger == wv.PosteriorBound(0.3, 0.5)
     assert composition("et-gp-ucb", trigger=wv.Likelihood(0.2)).trigger == wv.Likelihood(0.2)
+    confirmed = composition("et-gp-ucb-confirmed", delta=0.3, cooldown=4, min_samples=2).trigger
+    assert confirmed == wv.Confirmed(wv.PosteriorBound(0.3), cooldown=4, min_samples=2)
+    assert composition("et-gp-ucb-confirmed", trigger=wv.Likelihood()).trigger == wv.Confirmed(
+        wv.Likelihood()
+    )
     assert composition("et-gp-ucb", forced="last").on_forced == wv.LastPoint()
     assert composition("et-gp-ucb", reset_window=(3, 9)).window == wv.ResetWindow(3, 9)
     assert composition("et-gp-ucb-backtracking", cap=7).on_trigger == wv.Backtracking(7)
@@ -139,6 +174,9 @@ def test_options_reach_their_part():
         -3.0, 2.0
     )
     assert composition("tv-gp-ucb-mle", rate=0.2).model.temporal == Markov(0.2)
+    assert composition("tv-gp-ucb-constant", rate=0.2, beta=1.0).acquisition == wv.UCB(wv.ConstantBeta(1.0))
+    in_time = composition("w-dbo", kernel=wv.Matern52(0.2) * wv.TimeRBF(9.0))
+    assert (in_time.model.temporal, in_time.learning) == (wv.TimeRBF(9.0), wv.Given())
     assert composition("gp-ucb", kernel=wv.RBF(0.2) * wv.Markov(0.1)).model.temporal == Markov(0.1)
     learning = wv.LearnOnline(growth=1.5)
     assert composition("gp-ucb", learning=learning).learning is learning

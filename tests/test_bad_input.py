@@ -21,6 +21,7 @@ NEEDS = {
     "always-n-low": {"rate_bounds": (0.01, 0.05)},
     "r-gp-ucb-average": {"rate": 0.03},
     "tv-gp-ucb": {"rate": 0.05},
+    "tv-gp-ucb-constant": {"rate": 0.05},
     "ui-tvbo": {"rate": 0.05},
     "sw-gp-ucb": {"variation": 5.0, "horizon": 60},
     "br-gp-ucb": {"variation": 5.0, "horizon": 60},
@@ -91,6 +92,20 @@ BAD = {
     "variation": [0.0, -1.0, NAN, INF, "1"],
     "forgetting": [0.0, -1.0, 1.5, NAN, "0.9"],
     "patience": COUNTS,
+    "alpha": [-0.1, NAN, INF, "1", (1.0,), True],
+    "windows": [5, "ab", (), (0, 3), (3, 3), (5, 3), (3, 4.5), (3, NAN), (True, 3), {3, 5}],
+    "hazard": [-0.1, 0.6, NAN, INF, "0.1", True, (0.1,)],
+    "outliers": [-0.1, 0.6, NAN, INF, "0.1", True, (0.1,)],
+    "hypotheses": [
+        5,
+        "static",
+        (),
+        (wv.Markov(0.1),),
+        (wv.Hypothesis("static", wv.Static(), 1.0), 3),
+        wv.Hypothesis,
+    ],
+    "cooldown": [-1, 1.5, "3", NAN, True, (2,)],
+    "min_samples": [-1, 1.5, "3", NAN, True, (2,)],
 }
 
 
@@ -434,7 +449,12 @@ PARTS = {
     + [(wv.ResetWindow, window, "reset_window") for window in ((0, 1), (2, 1), (1.5, 2), ("1", 2), (1, NAN))],
     "retention": [(wv.Budget, (count,), "max_points") for count in COUNTS]
     + [(wv.SlidingWindow, (count,), "size") for count in COUNTS]
-    + [(wv.Backtracking, (count,), "cap") for count in COUNTS],
+    + [(wv.Backtracking, (count,), "cap") for count in COUNTS]
+    + [(wv.Relevance, (alpha,), "alpha") for alpha in (-0.1, NAN, INF, "1", None)]
+    + [(partial(wv.Relevance, **{name: count}), (), name) for name in ("first", "least") for count in COUNTS]
+    + [(wv.EvidenceWindow, (windows,), "windows") for windows in (5, "ab", (), (0, 3), (3, 3), (5, 3), (3, 4.5), None)]
+    + [(wv.EvidenceWindow, ((3, 5), factor), "forgetting") for factor in (0.0, 1.1, NAN, "1")]
+    + [(wv.EvidenceWindow, ((3, 5), 0.9, margin), "margin") for margin in (-1.0, NAN, INF, "1")],
     "schedules": [(wv.LogBeta, (c, 4.0), "beta(c1)") for c in (0.0, -1.0, NAN, INF, "1")]
     + [(wv.LogBeta, (0.4, c), "beta(c2)") for c in (0.0, -1.0, NAN, INF, None)]
     + [(wv.ConstantBeta, (beta,), "beta") for beta in (-1.0, NAN, INF, "1")]

@@ -14,7 +14,13 @@ from windvane.cli.main import parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-EXECUTED = ("README.md", "docs/tutorial.md", "docs/own-trigger.md", "docs/benchmark.md")
+EXECUTED = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/own-trigger.md",
+    "docs/choose-delta.md",
+    "docs/benchmark.md",
+)
 # a block is left out only if the line above it says so: <!-- skip: why -->
 BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)

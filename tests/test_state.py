@@ -27,6 +27,9 @@ NEEDS = {
     "tv-gp-ucb": {"rate": 0.05},
     "ui-tvbo": {"rate": 0.05},
     "sw-gp-ucb": {"window": 10},
+    "sw-gp-ucb-evidence": {"windows": (3, 5, 8)},
+    "tv-gp-ucb-constant": {"rate": 0.05},
+    "w-dbo": {"alpha": 5.0},
     "br-gp-ucb": {"period": 8},
     "w-gp-ucb": {"forgetting": 0.9},
     "et-gp-ucb": {"reset_window": (2, 11)},
@@ -85,6 +88,8 @@ def test_every_algorithm_continues_bit_for_bit(name, where):
         ("tv-gp-ucb-mle", BOX, {}),
         ("tv-gp-ucb-mle", BOX, {"kernel": wv.RBF(0.3), "noise_variance": 0.02}),
         ("tv-gp-ucb", BOX, {"rate": 0.1}),
+        ("w-dbo", BOX, {"alpha": 5.0}),
+        ("sw-gp-ucb-evidence", BOX, {}),
         ("et-gp-ucb", BOX, {"kernel": wv.RBF(0.3)}),
         ("et-gp-ucb", MIXED, {}),
         ("et-gp-ucb", ARMS, {}),
@@ -342,6 +347,7 @@ def test_a_part_that_is_not_that_part(part):
         (("origin",), ["NaN", "3", NAN, INF, None]),
         (("last_point",), ["x", 5, [], [0.5], [0.5, NAN], [0.5, "x"], [0.5, 7.0], None]),
         (("memory",), ["x", None, 5, ["a", "b"], [None, 1], [NAN, 1], [[1.0], 1]]),
+        (("allowance",), ["x", None, 5, ["a", "b"], [None, 1], [NAN, 1], [[1.0], 1]]),
         (
             ("space",),
             [

@@ -9,7 +9,9 @@ False
 
 from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Theorem1Beta, Uniform
 from windvane.algorithms import algorithms, make
+from windvane.calibration import Calibration, calibrate
 from windvane.codec import component
+from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
 from windvane.errors import (
     CorruptState,
@@ -20,16 +22,52 @@ from windvane.errors import (
     UnknownName,
     WindvaneError,
 )
-from windvane.kernels import RBF, Empirical, Markov, Matern32, Matern52, Static, Wiener
-from windvane.optimizer import Composition, Optimizer, restore
-from windvane.retention import Backtracking, Budget, Empty, Full, LastPoint, SlidingWindow
+from windvane.kernels import (
+    RBF,
+    Empirical,
+    Markov,
+    Matern32,
+    Matern52,
+    Static,
+    TimeMatern32,
+    TimeMatern52,
+    TimeRBF,
+    Wiener,
+)
+from windvane.optimizer import Optimizer, restore
+from windvane.retention import (
+    Backtracking,
+    Belief,
+    Budget,
+    Empty,
+    EvidenceWindow,
+    Full,
+    InBatches,
+    LastPoint,
+    Relevance,
+    SlidingWindow,
+)
 from windvane.simulate import Trace, simulate
 from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
-from windvane.surrogates import Gamma, Given, LearnOnline, LearnThenMonitor, LogNormal, Model, Scaling, Search
+from windvane.surrogates import (
+    Gamma,
+    Given,
+    Hypothesis,
+    LearnOnline,
+    LearnThenMonitor,
+    LogNormal,
+    Mixture,
+    Model,
+    Scaling,
+    Search,
+)
 from windvane.surrogates.holdout import Fit, fit
 from windvane.tasks import task, tasks
 from windvane.triggers import (
     BoundedNoise,
+    Confirmed,
+    EDetector,
+    ExactBound,
     Likelihood,
     Never,
     NoImprovement,
@@ -45,23 +83,31 @@ __all__ = [
     "UCB",
     "Arms",
     "Backtracking",
+    "Belief",
     "Best",
     "BoundedNoise",
     "Box",
     "Budget",
+    "Calibration",
     "Choice",
     "Composition",
+    "Confirmed",
     "ConstantBeta",
     "CorruptState",
     "Dataset",
+    "EDetector",
     "Empirical",
     "Empty",
     "Event",
+    "EvidenceWindow",
+    "ExactBound",
     "Fit",
     "Full",
     "Gamma",
     "Given",
+    "Hypothesis",
     "IGPBeta",
+    "InBatches",
     "Integer",
     "InvalidArgument",
     "InvalidType",
@@ -75,6 +121,7 @@ __all__ = [
     "Matern32",
     "Matern52",
     "MissingExtra",
+    "Mixture",
     "Model",
     "Never",
     "NoImprovement",
@@ -85,6 +132,7 @@ __all__ = [
     "PosteriorBound",
     "Prediction",
     "Real",
+    "Relevance",
     "ResetWindow",
     "Scaling",
     "Search",
@@ -92,6 +140,9 @@ __all__ = [
     "Space",
     "Static",
     "Theorem1Beta",
+    "TimeMatern32",
+    "TimeMatern52",
+    "TimeRBF",
     "Trace",
     "Uniform",
     "UnknownName",
@@ -99,6 +150,7 @@ __all__ = [
     "Wiener",
     "WindvaneError",
     "algorithms",
+    "calibrate",
     "component",
     "fit",
     "make",

@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from windvane.acquisition import Uniform
+from windvane.acquisition import ConstantBeta, Uniform
 from windvane.checks import integer, one_of
+from windvane.composition import Composition
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.kernels import Markov, Wiener
-from windvane.optimizer import Composition, Optimizer
-from windvane.retention import Backtracking, Empty, LastPoint, SlidingWindow
+from windvane.kernels import Markov, SpaceTime, TimeMatern32, Wiener
+from windvane.optimizer import Optimizer
+from windvane.retention import Backtracking, Empty, EvidenceWindow, LastPoint, Relevance, SlidingWindow
+from windvane.retention.wasserstein import relevant
 from windvane.settings import Settings
 from windvane.spaces.base import Domain
 from windvane.surrogates import LearnOnline
-from windvane.triggers import Never, NoImprovement, Periodic
+from windvane.triggers import Never, NoImprovement, Periodic, Trigger
 
 COMMON = ("kernel", "noise_variance", "beta", "max_points", "learning", "scaling")
 ET_FIXED = ("delta", "noise_cap", "trigger", "horizon", "forced")  # the window is in the name
@@ -37,9 +39,15 @@ class Algorithm:
     compose: Callable[[Settings], Composition]
 
 
-def _event_triggered(s: Settings, kept: Any, rate_bounds: tuple[float, float] | None = None) -> Composition:
+def _event_triggered(
+    s: Settings,
+    kept: Any,
+    rate_bounds: tuple[float, float] | None = None,
+    trigger: Trigger | None = None,
+) -> Composition:
     forced = LastPoint() if s.get("forced") == "last" else Empty()
-    return s.compose(trigger=s.trigger(), window=s.window(rate_bounds), on_trigger=kept, on_forced=forced)
+    chosen = s.trigger() if trigger is None else trigger
+    return s.compose(trigger=chosen, window=s.window(rate_bounds), on_trigger=kept, on_forced=forced)
 
 
 def _backtracking(s: Settings) -> Backtracking:
@@ -53,6 +61,25 @@ def _mle(s: Settings) -> Composition:
     every_step = LearnOnline(growth=1.0, search=search)
     learning = every_step if s.get("learning") is None else s.learning(Never())
     return s.compose(temporal=Markov(rate), learning=learning)
+
+
+def _w_dbo(s: Settings) -> Composition:
+    """Space and time learned by maximum likelihood as they change, unless `kernel` brings its own time."""
+    known = isinstance(s.get("kernel"), SpaceTime)
+    temporal = s.temporal() if known else TimeMatern32(100.0)
+    relevant(s.kernel(), temporal)
+    search = replace(s.search(("rate", *s.unknown)), starts=2)
+    online = s.get("learning") is None and not known
+    return s.compose(
+        temporal=None if known else temporal,
+        learning=LearnOnline(search=search) if online else None,
+        limit=Relevance() if s.get("alpha") is None else Relevance(s.get("alpha")),
+    )
+
+
+def _evidence(s: Settings) -> Composition:
+    windows = s.get("windows")
+    return s.compose(limit=EvidenceWindow() if windows is None else EvidenceWindow(windows))
 
 
 def _average_period(s: Settings) -> Periodic:
@@ -74,6 +101,11 @@ def _always_low(s: Settings) -> Periodic:
 
 
 ALGORITHMS: dict[str, Algorithm] = {
+    "auto": Algorithm(
+        "the default: weighs hypotheses about time, noise and outliers; needs to be told nothing",
+        (*COMMON, "hypotheses", "hazard", "outliers"),
+        lambda s: s.compose_mixture(),
+    ),
     "gp-ucb": Algorithm(
         "static GP, never resets (Srinivas 2010)",
         COMMON,
@@ -88,6 +120,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         "resets when an observation breaks the posterior bound (Alg. 1)",
         (*COMMON, *ET),
         lambda s: _event_triggered(s, LastPoint()),
+    ),
+    "et-gp-ucb-confirmed": Algorithm(
+        "ET-GP-UCB that asks again before it resets: outliers reset nothing",
+        (*COMMON, *ET, "cooldown", "min_samples"),
+        lambda s: _event_triggered(s, LastPoint(), trigger=s.confirmed()),
     ),
     "et-gp-ucb-backtracking": Algorithm(
         "ET-GP-UCB that keeps the recent points that still fit (Alg. 2)",
@@ -124,6 +161,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         (*COMMON, "rate"),
         lambda s: s.compose(temporal=s.markov()),
     ),
+    "tv-gp-ucb-constant": Algorithm(
+        "TV-GP-UCB that explores as much at the end as at the start: beta is constant",
+        (*COMMON, "rate"),
+        lambda s: s.compose(schedule=s.schedule(ConstantBeta(3.0)), temporal=s.markov()),
+    ),
     "tv-gp-ucb-mle": Algorithm(
         "TV-GP-UCB with eps by maximum likelihood at every step",
         (*COMMON, "rate"),
@@ -143,6 +185,16 @@ ALGORITHMS: dict[str, Algorithm] = {
         "static GP on a sliding window (Zhou & Shroff 2021)",
         (*UNLIMITED, "bound", "delta", "window", "variation", "horizon"),
         lambda s: s.compose(schedule=s.igp(), limit=SlidingWindow(s.length("window"))),
+    ),
+    "sw-gp-ucb-evidence": Algorithm(
+        "static GP on a sliding window whose length is the one that predicted best",
+        (*UNLIMITED, "windows"),
+        _evidence,
+    ),
+    "w-dbo": Algorithm(
+        "drops what no longer matters to the future, in Wasserstein distance (Bardou 2024)",
+        (*UNLIMITED, "alpha"),
+        _w_dbo,
     ),
     "br-gp-ucb": Algorithm(
         "restarts at a fixed interval (Zhou & Shroff 2021)",
@@ -180,21 +232,34 @@ def algorithms() -> list[str]:
 
 
 def make(
-    name: str, space: Domain, *, goal: str = "maximize", seed: int | None = None, **options: Any
+    name: str | Domain = "auto",
+    space: Domain | None = None,
+    *,
+    goal: str = "maximize",
+    seed: int | None = None,
+    **options: Any,
 ) -> Optimizer:
     """An optimiser by name; `windvane list` shows the names and what each option is for.
+
+    `make(space)` makes `auto`, which needs to be told nothing else.
 
     Common options: `kernel`, `noise_variance` (learned when left out), `beta` (a schedule, a number,
     or a pair (c1, c2)), `max_points`, `learning`, `scaling`. ET-GP-UCB adds `delta`, `noise_cap`,
     `trigger`, `reset_window` or `rate_bounds` with `horizon`, and `forced` ("empty" or "last").
 
     >>> import windvane as wv
+    >>> make(wv.Box([(0, 1)]))
+    <auto on Box(bounds=((0.0, 1.0),)): step 1, 0 observations in use>
     >>> make("tv-gp-ucb", wv.Box([(0, 1)]), rate=0.03, kernel=wv.RBF(0.2), noise_variance=0.02).model.temporal
     Markov(rate=0.03)
     >>> make("gp-ucb", wv.Box([(0, 1)]), rate=0.03)
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: make('gp-ucb'): does not use rate=; its options are ...
     """
+    if isinstance(name, Domain):
+        if space is not None:
+            raise InvalidType(f"make({name!r}, {space!r}): give a name and a space, or a space alone")
+        return make("auto", name, goal=goal, seed=seed, **options)
     algorithm = ALGORITHMS[one_of("name", name, ALGORITHMS)]
     if not isinstance(space, Domain):
         raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")

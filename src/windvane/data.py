@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,12 +81,17 @@ class Prediction(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A trigger's answer, Definition 2: `fired` if the statistic psi_t is above the threshold kappa_t."""
+    """A trigger's answer, Definition 2: `fired` if the statistic psi_t is above the threshold kappa_t.
+
+    `suspect` instead of `fired`: above the threshold as well, but before anything is reset the observation
+    is to be set aside and its point asked again. Never both.
+    """
 
     fired: bool
     statistic: float
     threshold: float
     reason: str = ""
+    suspect: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,10 @@ class Event:
     caller's units. `statistic` is psi_t and `threshold` kappa_t of Definition 2. `elapsed` counts
     steps since the last reset (t_r, starting at 1). `kept` observations survived a reset; `size`
     are in use after this step. `log_density` is the log of the one-step predictive density of `y`.
+    `set_aside`: this observation is a suspicion, and the model has not been told; the next one decides.
+    `outlier` is the step of the observation set aside before, if this one showed that it was an outlier.
+    `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.
+    `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any.
     """
 
     step: int
@@ -115,6 +124,9 @@ class Event:
     reason: str
     kept: int
     size: int
+    set_aside: bool = False
+    outlier: int | None = None
+    beliefs: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for a log: arrays become lists; an infinite threshold becomes None, for JSON."""
@@ -126,6 +138,7 @@ class Event:
             values["x"] = self.x.tolist()
         elif isinstance(self.x, dict):
             values["x"] = dict(self.x)
+        values["beliefs"] = dict(self.beliefs)
         return values
 
 

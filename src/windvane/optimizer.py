@@ -9,23 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from windvane.acquisition import UCB, Acquisition, Moment
+from windvane.acquisition import Moment
 from windvane.acquisition.maximise import maximise
 from windvane.checks import Array, integer, one_of, real
-from windvane.codec import component, decode, encode
+from windvane.codec import decode, encode
+from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
-from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
-from windvane.retention import Full, LastPoint, Limit, Retention
+from windvane.errors import CorruptState, InvalidArgument, WindvaneError
+from windvane.kernels import Static
+from windvane.retention import Belief
 from windvane.spaces.base import Domain
-from windvane.surrogates import GP, Given, Learning, Model, Surrogate
+from windvane.surrogates import GP, Blend, Given, Mixture, Model, Surrogate
 from windvane.surrogates.model import feasible
 from windvane.threads import one_thread
-from windvane.triggers import Never, ResetWindow, Trigger
+from windvane.triggers import Decision, Memory, alarm
 
 STATE_VERSION = 1
 FEW = 32  # observations, see docs/decisions/0005
@@ -33,42 +34,22 @@ LARGEST = 1e100  # of |y|: squares must not overflow
 LOG_2PI = math.log(2.0 * math.pi)
 
 
-@component
-@dataclass(frozen=True)
-class Composition:
-    """An algorithm: which parts meet in the loop. `algorithms` is a table of these."""
+class Held(NamedTuple):
+    """An observation set aside: a change or an outlier, as the next one will tell."""
 
-    name: str
-    model: Model
-    acquisition: Acquisition = field(default_factory=UCB)
-    trigger: Trigger = field(default_factory=Never)
-    window: ResetWindow = field(default_factory=ResetWindow)
-    on_trigger: Retention = field(default_factory=LastPoint)
-    on_forced: Retention = field(default_factory=LastPoint)
-    limit: Limit = field(default_factory=Full)
-    learning: Learning = field(default_factory=Given)
-    rescale: bool = False  # learn the scaling of y together with the hyperparameters
-
-    def __post_init__(self) -> None:
-        fits = {
-            "name": isinstance(self.name, str),
-            "model": isinstance(self.model, Model),
-            "acquisition": _has(self.acquisition, "propose"),
-            "trigger": _has(self.trigger, "start", "test"),
-            "window": isinstance(self.window, ResetWindow),
-            "on_trigger": _has(self.on_trigger, "keep"),
-            "on_forced": _has(self.on_forced, "keep"),
-            "limit": _has(self.limit, "apply"),
-            "learning": _has(self.learning, "due", "monitors", "search"),
-            "rescale": isinstance(self.rescale, bool),
-        }
-        for part, fit in fits.items():
-            if not fit:
-                raise InvalidType(f"{part}={getattr(self, part)!r}: cannot play that part in a composition")
+    observation: Observation
+    x: Any  # the point as it was told, to ask for it again
 
 
-def _has(part: object, *methods: str) -> bool:
-    return not isinstance(part, type) and all(hasattr(part, method) for method in methods)
+class Ruling(NamedTuple):
+    """What was decided about an observation."""
+
+    verdict: Verdict
+    monitored: bool
+    elapsed: int
+    decision: Decision
+    set_aside: bool
+    outlier: Observation | None  # set aside before, and not confirmed
 
 
 class Optimizer:
@@ -90,8 +71,9 @@ class Optimizer:
         self._sign = 1.0 if goal == "maximize" else -1.0
         self._dim = space.parameter_count
         self._light = isinstance(composition.learning, Given) and space.dim <= 2
-        self._surrogate = Surrogate(space, composition.model)
+        self._surrogate = _surrogate(space, composition.model)
         self._memory = composition.trigger.start()
+        self._allowance = composition.limit.start()
         self._step = 1  # t of the next observation
         self._elapsed = 1  # t_r of the next observation
         self._age = 0  # tells since the last fit
@@ -99,6 +81,7 @@ class Optimizer:
         self._origin = 0.0
         self._last_point: Array | None = None
         self._asked: tuple[float, Any] | None = None
+        self._held: Held | None = None
 
     def __repr__(self) -> str:
         return (
@@ -128,7 +111,7 @@ class Optimizer:
         return self._surrogate.data
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Model | Mixture:
         """The hyperparameters in force."""
         return self._surrogate.model
 
@@ -156,8 +139,13 @@ class Optimizer:
     # -- asking ----------------------------------------------------------------------------------------
 
     def ask(self, time: float | None = None) -> Any:
-        """The next point to evaluate. Asking again without telling gives the same point."""
+        """The next point to evaluate. Asking again without telling gives the same point.
+
+        After an observation that was set aside (`event.set_aside`) it is that observation's point.
+        """
         _, now = self._now(time)
+        if self._held is not None:
+            return _echo(self._held.x)
         if self._asked is None or self._asked[0] != now:
             with self._threads():
                 choice = self.composition.acquisition.propose(
@@ -204,46 +192,99 @@ class Optimizer:
             return self._observe(new, told, y, stamp)
 
     def _observe(self, new: Observation, told: Any, y: float, stamp: float) -> Event:
-        point, value, now, _ = new
-        forecast = self._surrogate.forecast(point, now)
+        forecast = self._surrogate.forecast(new.x, new.time)
         prediction = forecast.prediction
-        composition, elapsed, old = self.composition, self._elapsed, self._surrogate
-        monitored = composition.learning.monitors(elapsed, self._dim)
-        verdict, memory = composition.trigger.test(self._memory, prediction, value, elapsed)
-        decision = composition.window.decide(verdict.fired and monitored, elapsed)
+        composition, elapsed, held = self.composition, self._elapsed, self._held
+        ruling, memory = self._judge(new, prediction)
+        decision = ruling.decision
 
-        data = old.data + new
-        if decision == "no":
-            kept, reason = 0, ""
-            within = composition.limit.apply(data)
-            if within is data:
-                self._surrogate.extend(data, forecast.projection)
-            else:
-                self._surrogate.follow(within, forecast.projection)
-            self._memory = memory if monitored else composition.trigger.start()
+        kept = 0
+        if ruling.set_aside:
+            self._memory = memory
             self._elapsed = elapsed + 1
+            self._held = Held(new, self._again(told, new.x))
+        elif decision == "no":
+            data = self._surrogate.data + new
+            within, self._allowance = composition.limit.apply(data, self._belief(), self._allowance)
+            if within is data:
+                self._surrogate.extend(data, forecast.projection)  # type: ignore[arg-type]  # its own
+            else:
+                self._surrogate.follow(within, forecast.projection)  # type: ignore[arg-type]
+            self._memory = memory
+            self._elapsed = elapsed + 1
+            self._held = None
+            if isinstance(self._surrogate, Blend):
+                ruling, kept = self._believe(self._surrogate, new, ruling)
         else:
+            data = self._surrogate.data
+            if held is not None and ruling.outlier is None:
+                data += held.observation
             keeper = composition.on_trigger if decision == "triggered" else composition.on_forced
-            data = composition.limit.apply(keeper.keep(data, self._fires))
-            kept, reason = len(data), self._reason(decision, verdict, elapsed)
+            data, self._allowance = composition.limit.apply(
+                keeper.keep(data + new, self._fires), self._belief(), composition.limit.start()
+            )
+            kept = len(data)
             self._surrogate.follow(data)
             self._memory = composition.trigger.start()
             self._elapsed = 1
+            self._held = None
         if self._last_time is None:
-            self._origin = stamp - now
+            self._origin = stamp - new.time
         self._last_time = stamp
-        self._last_point = point
+        self._last_point = new.x
         self._step += 1
-        self._age += 1
         self._asked = None
-        if composition.learning.due(elapsed if decision == "no" else 0, self.size, self._age, self._dim):
+        if not ruling.set_aside:
+            self._learn(elapsed if ruling.decision == "no" else 0, new.step)
+        return self._event(new, stamp, told, y, prediction, ruling, kept)
+
+    def _judge(self, new: Observation, prediction: Prediction) -> tuple[Ruling, Memory]:
+        """What to do about an observation, and the trigger's memory if nothing is reset."""
+        composition, elapsed, held = self.composition, self._elapsed, self._held
+        # a suspicion is always followed up
+        monitored = held is not None or composition.learning.monitors(elapsed, self._dim)
+        verdict, memory = composition.trigger.test(self._memory, prediction, new.y, elapsed)
+        decision = composition.window.decide(verdict.fired and monitored, elapsed)
+        set_aside = verdict.suspect and monitored and self._may_set_aside(decision, new.step)
+        if not monitored:
+            memory = composition.trigger.start()
+        elif verdict.suspect and not set_aside:  # a suspicion that nobody follows up is none
+            memory = self._memory
+        outlier = held.observation if held is not None and decision != "triggered" else None
+        return Ruling(verdict, monitored, elapsed, decision, set_aside, outlier), memory
+
+    def _believe(self, blend: Blend, new: Observation, ruling: Ruling) -> tuple[Ruling, int]:
+        """A mixture is its own trigger: what came before a sudden change that it believes in is dropped."""
+        verdict = blend.verdict()
+        outlier = new if blend.outlier > 0.5 else None
+        if not verdict.fired:
+            return ruling._replace(verdict=verdict, outlier=outlier), 0
+        blend.restart(blend.since_change())
+        self._elapsed = 1
+        return ruling._replace(verdict=verdict, decision="triggered", outlier=None), self.size
+
+    def _may_set_aside(self, decision: Decision, step: int) -> bool:
+        """Not where the window forces a reset anyway or forbids one, nor what y's scale is taken from."""
+        if decision != "no" or (self.composition.rescale and step == 1):
+            return False
+        return self.composition.window.decide(True, self._elapsed) == "triggered"
+
+    def _again(self, told: Any, point: Array) -> Any:
+        """The told point in the types that `ask` gives: to the last bit, where decoding would round."""
+        if not isinstance(told, dict):
+            return told
+        decoded = self.space.decode(point)
+        return {name: float(told[name]) if isinstance(v, float) else v for name, v in decoded.items()}
+
+    def _learn(self, elapsed: int, step: int) -> None:
+        """Fit the hyperparameters if it is time to; `elapsed` is 0 right after a reset."""
+        composition = self.composition
+        self._age += 1
+        if composition.learning.due(elapsed, self.size, self._age, self._dim):
             self._surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
             self._age = 0
-        elif composition.rescale and new.step == 1:
+        elif composition.rescale and step == 1:
             self._surrogate.centre()
-        return self._event(
-            new, stamp, told, y, prediction, verdict, monitored, elapsed, decision != "no", reason, kept
-        )
 
     def _event(
         self,
@@ -252,15 +293,10 @@ class Optimizer:
         x: Any,
         y: float,
         prediction: Prediction,
-        verdict: Verdict,
-        monitored: bool,
-        elapsed: int,
-        reset: bool,
-        reason: str,
+        ruling: Ruling,
         kept: int,
     ) -> Event:
-        total = prediction.std**2 + prediction.noise_variance
-        surprise = new.y - prediction.mean
+        blend = self._surrogate if isinstance(self._surrogate, Blend) else None
         return Event(
             step=new.step,
             time=stamp,
@@ -269,25 +305,51 @@ class Optimizer:
             mean=self._sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=-0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total),
-            statistic=verdict.statistic,
-            threshold=verdict.threshold,
-            monitored=monitored,
-            elapsed=elapsed,
-            reset=reset,
-            reason=reason,
+            log_density=_log_density(new.y, prediction) if blend is None else blend.log_density,
+            statistic=ruling.verdict.statistic,
+            threshold=ruling.verdict.threshold,
+            monitored=ruling.monitored,
+            elapsed=ruling.elapsed,
+            reset=ruling.decision != "no",
+            reason=self._reason(ruling, new, prediction),
             kept=kept,
             size=self.size,
+            set_aside=ruling.set_aside,
+            outlier=None if ruling.outlier is None else ruling.outlier.step,
+            beliefs={} if blend is None else blend.beliefs(),
         )
 
-    def _reason(self, decision: str, verdict: Verdict, elapsed: int) -> str:
-        if decision == "triggered":
-            return verdict.reason
-        return f"forced: {elapsed} steps since the last reset, the upper end N_high of the reset window"
+    def _reason(self, ruling: Ruling, new: Observation, prediction: Prediction) -> str:
+        reason = ""
+        if ruling.set_aside or ruling.decision == "triggered":
+            reason = ruling.verdict.reason
+        elif ruling.decision == "forced":
+            end = "the upper end N_high of the reset window"
+            reason = f"forced: {ruling.elapsed} steps since the last reset, {end}"
+        if ruling.outlier is None:
+            return reason
+        spread = math.sqrt(prediction.std**2 + prediction.noise_variance)
+        first, second, mean = (self._sign * each for each in (ruling.outlier.y, new.y, prediction.mean))
+        if ruling.outlier is new:
+            return f"outlier: y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted"
+        outlier = (
+            f"outlier at step {ruling.outlier.step}: y = {first:.4g} was set aside, and the second look, "
+            f"y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted, does not confirm it"
+        )
+        return f"{outlier}; {reason}" if reason else outlier
+
+    def _belief(self) -> Belief:
+        """What a limit may know of the model in force."""
+        model = self._surrogate.model
+        scaling = model.scaling
+        if isinstance(model, Mixture):
+            return Belief(model.kernel, Static(), model.noise_variance, scaling.offset, scaling.scale)
+        return Belief(model.kernel, model.temporal, model.noise.variance, scaling.offset, scaling.scale)
 
     def _fires(self, data: Dataset, observation: Observation) -> bool:
-        """Whether the trigger fires for an observation predicted from `data` alone (Alg. 2)."""
+        """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""
         model = self._surrogate.model
+        assert isinstance(model, Model)  # a mixture has no trigger
         gp = GP(model.kernel, model.noise, self.space.dim, model.temporal)
         gp.replace(data.X, model.scaling.inward(data.y), data.times)
         found = gp.project(observation.x, observation.time)
@@ -297,15 +359,15 @@ class Optimizer:
             scaling.scale * math.sqrt(found.variance),
             scaling.scale**2 * model.noise.variance,
         )
-        trigger = self.composition.trigger
+        trigger = alarm(self.composition.trigger)
         verdict, _ = trigger.test(trigger.start(), prediction, observation.y, len(data) + 1)
-        return verdict.fired
+        return verdict.fired or verdict.suspect
 
     # -- state -----------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Plain JSON from which `windvane.restore` continues bit for bit."""
-        return {
+        state = {
             "windvane": STATE_VERSION,
             "space": encode(self.space),
             "composition": encode(self.composition),
@@ -320,6 +382,24 @@ class Optimizer:
             "memory": list(self._memory),
             "surrogate": self._surrogate.state(),
         }
+        if self._allowance:  # else left out, as in the states of versions whose limits had no memory
+            state["allowance"] = list(self._allowance)
+        if self._held is not None:  # else left out, as in the states of versions that set nothing aside
+            (_, y, time, step), x = self._held
+            told = x.tolist() if isinstance(x, np.ndarray) else _echo(x)
+            state["held"] = {"x": told, "y": y, "time": time, "step": step}
+        return state
+
+
+def _surrogate(space: Domain, model: Model | Mixture) -> Surrogate | Blend:
+    return Blend(space, model) if isinstance(model, Mixture) else Surrogate(space, model)
+
+
+def _log_density(y: float, prediction: Prediction) -> float:
+    """ln N(y; mean, std^2 + noise variance)."""
+    total = prediction.std**2 + prediction.noise_variance
+    surprise = y - prediction.mean
+    return -0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total)
 
 
 def restore(state: Any) -> Optimizer:
@@ -348,12 +428,27 @@ def restore(state: Any) -> Optimizer:
         for entry in list(state["memory"]):
             real("state(memory)", entry)
         optimizer._memory = tuple(state["memory"])
-        optimizer._surrogate = Surrogate.restore(space, state["surrogate"])
+        if "allowance" in state:
+            allowance = list(state["allowance"])
+            optimizer._allowance = tuple(real("state(allowance)", entry) for entry in allowance)
+        kind = Blend if isinstance(composition.model, Mixture) else Surrogate
+        optimizer._surrogate = kind.restore(space, state["surrogate"])
+        if "held" in state:
+            optimizer._held = _held(state["held"], space)
+            if optimizer._held.observation.step != optimizer._step - 1:
+                raise CorruptState("state: what is set aside is not the last observation")
     except CorruptState:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, WindvaneError) as error:
         raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
     return optimizer
+
+
+def _held(state: Any, space: Domain) -> Held:
+    """What was set aside, as `state` wrote it."""
+    x, y = state["x"], real("state(held y)", state["y"], at_least=-LARGEST, at_most=LARGEST)
+    time, step = real("state(held time)", state["time"]), integer("state(held step)", state["step"])
+    return Held(Observation(space.encode(x), y, time, step), _echo(x))
 
 
 def _echo(x: Any) -> Any:

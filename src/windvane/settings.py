@@ -11,6 +11,7 @@ import numpy as np
 
 from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Schedule
 from windvane.checks import integer, one_of, probability, real
+from windvane.composition import Composition
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import (
     RBF,
@@ -24,27 +25,33 @@ from windvane.kernels import (
     Sum,
     Temporal,
 )
-from windvane.optimizer import Composition
-from windvane.retention import Budget, Full, Limit
+from windvane.retention import Budget, Full, InBatches, Limit
+from windvane.retention.evidence_window import ladder
 from windvane.spaces import Arms
 from windvane.spaces.base import Domain
 from windvane.surrogates import (
     Given,
+    Hypothesis,
     Learning,
     LearnOnline,
     LearnThenMonitor,
     LogNormal,
+    Mixture,
     Model,
     Noise,
     Scaling,
     Search,
 )
 from windvane.theory import greedy_information_gain, reset_time, reset_window
-from windvane.triggers import Never, Periodic, PosteriorBound, ResetWindow, Trigger
+from windvane.triggers import Confirmed, Never, Periodic, PosteriorBound, ResetWindow, Trigger
 
 FIRST_LENGTHSCALE = 0.3
 FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
+GUESSED_NOISE = 0.02  # of the signal's variance
+KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
+GROWTH = 1.4  # of the data between two fits of `auto`, which follows the drift between them by itself
+MANY = 400  # observations that `auto` keeps
 GAIN_POINTS = 256  # candidates on which the maximum information gain is computed greedily
 
 
@@ -58,6 +65,15 @@ def _rates(name: str, value: Any) -> None:
     low, high = (real(name, side, at_least=0.0, at_most=1.0) for side in _pair(name, value))
     if low > high:
         raise InvalidArgument(f"{name}={value!r}: low must not be above high")
+
+
+def _chance(name: str, value: Any) -> None:
+    real(name, value, at_least=0.0, at_most=0.5)
+
+
+def _hypotheses(name: str, value: Any) -> None:
+    if not isinstance(value, tuple | list) or not value or not all(isinstance(v, Hypothesis) for v in value):
+        raise InvalidType(f"{name}={value!r}: must be a list of one wv.Hypothesis or more")
 
 
 def _count(name: str, value: Any) -> None:
@@ -75,6 +91,12 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
     "bound": lambda name, value: real(name, value, at_least=0.0),
     "variation": lambda name, value: real(name, value, above=0.0),
     "forgetting": lambda name, value: real(name, value, above=0.0, at_most=1.0),
+    "alpha": lambda name, value: real(name, value, at_least=0.0),
+    "windows": ladder,
+    "hazard": _chance,
+    "outliers": _chance,
+    "hypotheses": _hypotheses,
+    **dict.fromkeys(("cooldown", "min_samples"), lambda name, value: integer(name, value, at_least=0)),
     **dict.fromkeys(("horizon", "period", "window", "cap", "patience", "max_points"), _count),
 }
 
@@ -241,6 +263,11 @@ class Settings:
                 raise InvalidArgument(f"{option}=, trigger=: give one of the two; the trigger has its own")
         return given
 
+    def confirmed(self) -> Confirmed:
+        """Lemma 3's trigger, or the caller's, whose alarms a second look must confirm."""
+        options = {name: self.options[name] for name in ("cooldown", "min_samples") if name in self.options}
+        return Confirmed(self.trigger(), **options)
+
     def window(self, rate_bounds: tuple[float, float] | None = None) -> ResetWindow:
         """[N_low, N_high]: given, or from bounds on eps by Corollary 1, or none."""
         direct, bounds = self.get("reset_window"), self.get("rate_bounds")
@@ -307,6 +334,34 @@ class Settings:
         """max_points=: a budget for streams that never end."""
         given = self.get("max_points")
         return Full() if given is None else Budget(given)
+
+    def mixture(self) -> Mixture:
+        """What `auto` believes; the noise, told or guessed, is where its learning begins."""
+        given = self.get("noise_variance")
+        unit = float(self.kernel().diagonal(self.space.candidates(16)).mean())
+        guess = GUESSED_NOISE * unit if given is None else self.noise().variance
+        options = {
+            name: self.options[name] for name in ("hypotheses", "hazard", "outliers") if name in self.options
+        }
+        doubt = UNKNOWN_NOISE if given is None else KNOWN_NOISE
+        return Mixture(self.kernel(), guess, self.scaling(), doubt=doubt, **options)
+
+    def compose_mixture(self) -> Composition:
+        """`auto`: a mixture is model, trigger and retention in one."""
+        if isinstance(self.get("kernel"), SpaceTime):
+            raise InvalidArgument(
+                "kernel: 'auto' finds out about time by itself; give the spatial kernel only"
+            )
+        blind = self.get("kernel") is None
+        online = LearnOnline(growth=GROWTH, search=self.search(self.unknown)) if blind else Given()
+        return Composition(
+            name=self.name,
+            model=self.mixture(),
+            acquisition=UCB(self.schedule()),
+            limit=InBatches(self.options.get("max_points", MANY)),
+            learning=online if self.get("learning") is None else self.learning(Never()),
+            rescale=blind and self.get("noise_variance") is None and self.get("scaling") is None,
+        )
 
     def compose(
         self,

@@ -8,13 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.data import Dataset, Observation
-from windvane.retention import Budget, SlidingWindow
+from windvane.kernels import RBF
+from windvane.retention import Belief, Budget, SlidingWindow
 
 
 def dataset(x):
     x = np.asarray(x, dtype=float).reshape(len(x), -1)
     steps = np.arange(1, len(x) + 1)
     return Dataset(x, 10.0 * steps, steps + 0.5, steps)
+
+
+def keep(limit, data):
+    return limit.apply(data, Belief(RBF(0.2)), limit.start())[0]
 
 
 def without_the_most_replaced(points):
@@ -35,7 +40,7 @@ def test_against_the_rule_in_words(max_points, over, dim, seed, coarse):
     for _ in range(over):
         row, points = without_the_most_replaced(points)
         del steps[row]
-    kept = Budget(max_points).apply(dataset(x))
+    kept = keep(Budget(max_points), dataset(x))
     assert kept.steps.tolist() == steps
     np.testing.assert_array_equal(kept.X, points)
     assert kept.y.tolist() == [10.0 * step for step in steps]
@@ -48,7 +53,7 @@ def test_step_by_step_it_holds_the_newest_and_a_few_isolated_ones(max_points):
     far = np.array([50.0, 50.0])
     for step in range(1, 301):
         x = far if step == 1 else random.random(2)
-        data = budget.apply(data + Observation(x, 0.0, float(step), step))
+        data = keep(budget, data + Observation(x, 0.0, float(step), step))
         assert len(data) == min(step, max_points)
         newest = max(1, max_points - min(15, max_points // 2))
         assert set(data.steps.tolist()) >= set(range(max(1, step - newest + 1), step + 1))
@@ -58,17 +63,17 @@ def test_step_by_step_it_holds_the_newest_and_a_few_isolated_ones(max_points):
 def test_repeated_points_go_oldest_first():
     data, budget = Dataset.empty(1), Budget(5)
     for step in range(1, 40):
-        data = budget.apply(data + Observation(np.zeros(1), 0.0, float(step), step))
+        data = keep(budget, data + Observation(np.zeros(1), 0.0, float(step), step))
     assert data.steps.tolist() == [35, 36, 37, 38, 39]
 
 
 def test_far_over_the_oldest_go_first():
     x = np.random.default_rng(0).random((500, 2))
     x[0] = 50.0
-    kept = Budget(100).apply(dataset(x))
+    kept = keep(Budget(100), dataset(x))
     assert len(kept) == 100
     assert kept.steps[0] > 500 - 116
-    assert kept.steps.tolist() == Budget(100).apply(dataset(x).take(slice(-116, None))).steps.tolist()
+    assert kept.steps.tolist() == keep(Budget(100), dataset(x).take(slice(-116, None))).steps.tolist()
 
 
 def test_it_remembers_a_corner_that_a_window_forgets():
@@ -79,6 +84,6 @@ def test_it_remembers_a_corner_that_a_window_forgets():
     for step in range(1, 201):
         x = corners[step - 1] if step <= 4 else 0.5 + 0.05 * random.standard_normal(2)
         new = Observation(x, 0.0, float(step), step)
-        budgeted, windowed = Budget(30).apply(budgeted + new), SlidingWindow(30).apply(windowed + new)
+        budgeted, windowed = keep(Budget(30), budgeted + new), keep(SlidingWindow(30), windowed + new)
     assert budgeted.steps[:4].tolist() == [1, 2, 3, 4]
     assert windowed.steps[0] == 171

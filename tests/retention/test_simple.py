@@ -10,16 +10,22 @@ import pytest
 from windvane import codec
 from windvane.data import Dataset
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.kernels import RBF, TimeMatern32
 from windvane.retention import (
     Backtracking,
+    Belief,
     Budget,
     Empty,
+    EvidenceWindow,
     Full,
     LastPoint,
     Limit,
+    Relevance,
     Retention,
     SlidingWindow,
 )
+
+BELIEF = Belief(RBF(0.2), TimeMatern32(9.0), 0.02)
 
 
 def dataset(size, dim=2):
@@ -53,21 +59,24 @@ def test_empty_keeps_nothing_but_the_dimension():
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_within_the_limit_the_data_are_handed_back_as_they_are(limit, size):
     data = dataset(size)
-    assert limit.apply(data) is data
+    assert limit.apply(data, BELIEF, limit.start()) == (data, ())
 
 
 def test_the_window_is_the_newest_in_order():
-    kept = SlidingWindow(3).apply(dataset(8))
+    kept, _ = SlidingWindow(3).apply(dataset(8), BELIEF, ())
     assert kept.steps.tolist() == [6, 7, 8]
     assert kept.y.tolist() == [60.0, 70.0, 80.0]
 
 
 def test_full_has_no_limit():
     data = dataset(500)
-    assert Full().apply(data) is data
+    assert Full().apply(data, BELIEF, ())[0] is data
 
 
-POLICIES = [LastPoint(), Empty(), Backtracking(), Backtracking(5), Full(), SlidingWindow(7), Budget(9)]
+POLICIES = [
+    LastPoint(), Empty(), Backtracking(), Backtracking(5), Full(), SlidingWindow(7), Budget(9),
+    Relevance(3.0, 5), EvidenceWindow((3, 5)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
@@ -83,7 +92,11 @@ def test_one_protocol_each_and_the_data_untouched(policy):
     assert isinstance(policy, Retention) != isinstance(policy, Limit)
     data = dataset(20)
     before = [column.copy() for column in (data.X, data.y, data.times, data.steps)]
-    kept = policy.keep(data, silent) if isinstance(policy, Retention) else policy.apply(data)
+    if isinstance(policy, Retention):
+        kept = policy.keep(data, silent)
+    else:
+        kept, _ = policy.apply(data, BELIEF, policy.start())
+        assert kept.steps[-1] == 20
     for column, copy in zip((data.X, data.y, data.times, data.steps), before, strict=True):
         np.testing.assert_array_equal(column, copy)
     assert kept.steps.tolist() == sorted(kept.steps.tolist())

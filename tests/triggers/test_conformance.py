@@ -11,6 +11,9 @@ from windvane.codec import component
 from windvane.data import Verdict
 from windvane.triggers import (
     BoundedNoise,
+    Confirmed,
+    EDetector,
+    ExactBound,
     Likelihood,
     Never,
     NoImprovement,
@@ -32,6 +35,15 @@ TRIGGERS = [
     NoImprovement(4, tolerance=1e-3),
     Likelihood(),
     Likelihood(delta=0.9),
+    ExactBound(),
+    ExactBound(delta=0.9),
+    EDetector(),
+    EDetector(delta=0.01, spreads=()),
+    EDetector(run_length=1000, shifts=(1.0,)),
+    Confirmed(PosteriorBound()),
+    Confirmed(EDetector(), level=0.2),
+    Confirmed(NoImprovement(3), cooldown=20),
+    Confirmed(Likelihood(), cooldown=5, min_samples=10),
 ]
 
 
@@ -167,6 +179,37 @@ class TalksAllTheTime(Sound):
         return super().answer(statistic, elapsed)._replace(reason="nothing to see")
 
 
+@component
+@dataclass(frozen=True)
+class FiresAndDoubts(Sound):
+    def answer(self, statistic, elapsed):
+        verdict = super().answer(statistic, elapsed)
+        return verdict._replace(suspect=verdict.fired)
+
+
+@component
+@dataclass(frozen=True)
+class SuspectsEverything(Sound):
+    def answer(self, statistic, elapsed):
+        verdict = super().answer(statistic, elapsed)
+        return verdict._replace(suspect=not verdict.fired, reason="one never knows")
+
+
+@component
+@dataclass(frozen=True)
+class SuspectsANumber(Sound):
+    def answer(self, statistic, elapsed):
+        return super().answer(statistic, elapsed)._replace(suspect=0)
+
+
+@component
+@dataclass(frozen=True)
+class SuspectsWithoutAWord(Sound):
+    def answer(self, statistic, elapsed):
+        verdict = super().answer(statistic, elapsed)
+        return verdict._replace(fired=False, suspect=verdict.fired, reason="")
+
+
 @dataclass(frozen=True)
 class Unregistered(Sound):
     pass
@@ -223,9 +266,13 @@ BROKEN = [
     ("memory_is_left_alone", CountsInPlace(), "test changed its argument from [0] to [1]"),
     ("fired_iff_above", FiresAtTheThreshold(), "fired must be False"),
     ("fired_iff_above", FiresANumber(), "fired=0 must be a bool"),
+    ("fired_iff_above", FiresAndDoubts(), "is both fired and suspect"),
+    ("fired_iff_above", SuspectsEverything(), "suspect must be False"),
+    ("fired_iff_above", SuspectsANumber(), "suspect=0 must be a bool"),
     ("numbers_are_floats", CountsWholeSteps(), "statistic=1 must be a float"),
     ("numbers_are_floats", NotANumber(), "statistic must not be NaN"),
     ("reason_iff_fired", FiresWithoutAWord(), "must have a reason"),
+    ("reason_iff_fired", SuspectsWithoutAWord(), "must have a reason"),
     ("reason_iff_fired", TalksAllTheTime(), "must have no reason"),
     ("survives_the_codec", Unregistered(), "cannot be written as JSON"),
     ("survives_the_codec", LosesAField(), "after a round trip"),

@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import stats
 
-from windvane.data import Prediction
+from windvane.data import Prediction, Verdict
 from windvane.triggers import BoundedNoise, Likelihood, Never, Periodic, PosteriorBound
 from windvane.triggers.base import exceeds, since
 
@@ -39,7 +39,7 @@ def test_lemma_3_by_hand(elapsed, sqrt_rho):
 def test_equality_does_not_fire():
     trigger = PosteriorBound(noise_cap=0.0)
     certain = Prediction(0.0, 0.0, 0.04)
-    assert verdict(trigger, 0.0, 1, certain) == (False, 0.0, 0.0, "")
+    assert verdict(trigger, 0.0, 1, certain) == Verdict(False, 0.0, 0.0)
     assert verdict(trigger, 5e-324, 1, certain).fired
 
 
@@ -78,11 +78,13 @@ def test_likelihood_of_a_certain_prediction():
 def test_periodic_fires_from_its_period_on():
     verdicts = [verdict(Periodic(3), 0.0, elapsed) for elapsed in (1, 2, 3, 4)]
     assert [each.fired for each in verdicts] == [False, False, True, True]
-    assert verdicts[2][1:] == (3.0, 2.0, "period over: 3 steps after the last reset or start, every 3")
+    assert verdicts[2] == Verdict(
+        True, 3.0, 2.0, "period over: 3 steps after the last reset or start, every 3"
+    )
 
 
 def test_never_records_the_deviation():
-    assert verdict(Never(), -1.5, 10) == (False, 2.5, math.inf, "")
+    assert verdict(Never(), -1.5, 10) == Verdict(False, 2.5, math.inf)
 
 
 def test_reasons_carry_the_figures():

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import real
-from windvane.cli import running
+from windvane.cli import running, suite
 from windvane.cli.running import EXTRA
 from windvane.errors import AlgorithmFailed, StorageFailure
 from windvane.experiments import contest, leaderboard
+from windvane.experiments.adaptivity_page import Terms, outcome
+from windvane.experiments.contest import Arena
 from windvane.experiments.entries import Entry
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.leaderboard import Leaderboard
@@ -70,6 +72,14 @@ your own data:
 
     windvane bench --table prices.csv --train-rows 200
 
+the leaderboard of adaptivity:
+  --suite standard has its own tasks, from standing still to jumps, seasons, outliers and misjudged noise,
+  and all algorithms that can be run without knowledge nobody has. It ranks by the worst ratio to the best.
+  20 runs take about an hour on two cores. With --algorithms, it is yours that face its tasks.
+
+    windvane bench --suite standard --quick
+    windvane bench --suite standard --data FOLDER --markdown docs/adaptivity.md
+
 examples:
   windvane bench --quick
   windvane bench --algorithms et-gp-ucb tv-gp-ucb --tasks within-model:rate=0.03 --runs 50
@@ -102,6 +112,7 @@ def register(verbs: Any) -> None:
         help=f"default: {', '.join(contest.DEFAULT_TASKS)}; "
         f"and, with --data, {', '.join(contest.FROM_FILES)}",
     )
+    suite.add_arguments(verb)
     verb.add_argument(
         "--table",
         type=Path,
@@ -121,23 +132,17 @@ def register(verbs: Any) -> None:
     )
     running.add_arguments(verb, out="out/bench")
     verb.add_argument("--json", action="store_true", help="the leaderboard as JSON on standard output")
-    verb.set_defaults(run=run)
+    verb.set_defaults(run=run, seed=None)
 
 
 def run(given: argparse.Namespace) -> None:
     """Check everything, run, rank, write, show."""
+    suite.check(given)
     first = running.first_seed(given)
     rate = real("--rate", given.rate, at_least=0.0, at_most=1.0)
     seeds = range(first, first + (given.runs or (QUICK if given.quick else RUNS)))
     _here_is_importable()
-    entries = contest.contestants(given.algorithms)
-    arenas, left_out = contest.arenas(
-        given.tasks,
-        seed=first,
-        data=running.data_folder(given),
-        table=given.table,
-        train_rows=given.train_rows,
-    )
+    entries, arenas, left_out = suite.field(given) if given.suite else _field(given)
     ranked = contest.cells(entries, arenas, rate)
     yardstick = contest.cells([Entry(contest.YARDSTICK)], arenas, rate)
     cells = [*ranked, *(cell for cell in yardstick if cell not in ranked)]
@@ -152,22 +157,36 @@ def run(given: argparse.Namespace) -> None:
         except AlgorithmFailed as error:
             _keep_traceback(error, given.out)
             raise
-    random = gather(yardstick, seeds, results)
-    board = leaderboard.rank(
-        gather(ranked, seeds, results),
-        {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas},
-    )
-    notes = contest.notes(entries, arenas, rate) + [f"Left out: {why}" for why in left_out]
-    command = _command(given)
-    leaderboard.write(board, given.out, notes, command)
     try:
         write_records(given.out / "records.parquet", "bench", cells, seeds, results)
     except OSError as error:
         raise StorageFailure(f"{given.out}: {error.strerror or error}; choose another --out") from error
+    found, random = gather(ranked, seeds, results), gather(yardstick, seeds, results)
+    unit = {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas}
+    command = _command(given)
+    if given.suite:
+        terms = Terms(entries, arenas, seeds, left_out, rate, command)
+        suite.publish(given, console, outcome(found, unit, terms))
+        return
+    board = leaderboard.rank(found, unit)
+    notes = contest.notes(entries, arenas, rate) + [f"Left out: {why}" for why in left_out]
+    leaderboard.write(board, given.out, notes, command)
     if given.json:
         print(json.dumps(leaderboard.plain(board, notes, command), indent=1, ensure_ascii=False))
     else:
         _show(console, board, notes, given.out)
+
+
+def _field(given: argparse.Namespace) -> tuple[list[Entry], list[Arena], list[str]]:
+    """Algorithms, tasks, and what was left out."""
+    arenas, left_out = contest.arenas(
+        given.tasks,
+        seed=given.seed,
+        data=running.data_folder(given),
+        table=given.table,
+        train_rows=given.train_rows,
+    )
+    return contest.contestants(given.algorithms), arenas, left_out
 
 
 def _keep_traceback(error: AlgorithmFailed, out: Path) -> None:
@@ -228,6 +247,8 @@ def _folded(task: str) -> str:
 def _command(given: argparse.Namespace) -> str:
     """The command that gives this again, without what does not matter for the result."""
     parts = ["windvane", "bench"]
+    if given.suite:
+        parts += ["--suite", given.suite, *(["--slow"] if given.slow else [])]
     for option in ("algorithms", "tasks"):
         if getattr(given, option) is not None:
             parts += [f"--{option}", *getattr(given, option)]
@@ -239,8 +260,10 @@ def _command(given: argparse.Namespace) -> str:
         parts += ["--runs", str(given.runs)]
     elif given.quick:
         parts.append("--quick")
-    if given.seed:
+    if given.seed != suite.default_seed(given):
         parts += ["--seed", str(given.seed)]
     if given.data is not None:
         parts += ["--data", "FOLDER"]
+    if given.markdown is not None:
+        parts += ["--markdown", suite.spoken_path(given.markdown)]
     return shlex.join(parts)

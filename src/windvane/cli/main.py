@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from windvane.cli import bench, bound, demo, listing, reproduce
+from windvane.cli import bench, bound, calibrate, demo, listing, reproduce, triggers
 from windvane.errors import WindvaneError
 
-VERBS = (listing, demo, bench, reproduce, bound)
+VERBS = (listing, demo, bench, reproduce, bound, triggers, calibrate)
 
 
 def parser() -> argparse.ArgumentParser:

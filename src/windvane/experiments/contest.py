@@ -11,6 +11,7 @@ from pathlib import Path
 from windvane.algorithms import ALGORITHMS
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument, WindvaneError
+from windvane.experiments import spelling
 from windvane.experiments.entries import Entry, parse
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import optimizer_for, own_algorithm, own_signature
@@ -43,8 +44,9 @@ FROM_FILES = {"temperature": "synthetic=true", "stocks": "skfolio=true"}  # and 
 RATE = 0.03  # told where a task has no rate of its own, as the paper does for real data
 LENGTHS = {"sw-gp-ucb": "window", "br-gp-ucb": "period", "w-gp-ucb": "forgetting"}  # or else the variation
 NO_RATE_NEEDED = ("tv-gp-ucb-mle",)  # which finds its own
+SELF_RELIANT = ("auto",)  # told the kernel, where there is one, and nothing else
 PATHS = ("file", "data")
-OBJECTS = ("kernel", "learning", "scaling", "trigger")  # options that cannot be typed
+OBJECTS = ("kernel", "learning", "scaling", "hypotheses")  # options that cannot be typed
 
 
 @dataclass(frozen=True)
@@ -156,9 +158,10 @@ def contestants(texts: Sequence[str] | None) -> list[Entry]:
             _own(entry)
             continue
         name = one_of("--algorithms", entry.name, ALGORITHMS)
+        allowed = [known for known in ALGORITHMS[name].options if known not in OBJECTS]
         for option in entry.keywords():
-            allowed = [known for known in ALGORITHMS[name].options if known not in OBJECTS]
-            one_of(f"--algorithms {name}: option", option, allowed)
+            one_of(f"--algorithms {name}: option", option, (*allowed, spelling.BLIND))
+        spelling.label(entry), spelling.options(entry)  # refuse what is misspelt
     return entries
 
 
@@ -199,32 +202,34 @@ def cell(entry: Entry, arena: Arena, rate: float = RATE) -> Cell:
 
     Where a task has no kernel, its noise is not told either: `make` then scales y and learns both.
     """
-    options = entry.keywords()
-    own = ":" in entry.name
+    options = spelling.options(entry)
+    own, blind = ":" in entry.name, spelling.blind(entry)
     wants = _wanted(entry)
-    told: tuple[str, ...] = () if arena.learned else TOLD
+    told: tuple[str, ...] = () if arena.learned or blind else TOLD
+    if entry.name in SELF_RELIANT:
+        told = told[:1]
     if arena.learned and own:
         options = dict.fromkeys(TOLD) | options  # it may ask for them, and is told None
-    if arena.learned and entry.name == YARDSTICK:
+    if not told and entry.name == YARDSTICK:
         options.setdefault("learning", Given())  # its model is of no use to it
-    if "horizon" in wants:
+    if "horizon" in wants and not blind:
         told += ("horizon",)
     if "rate" in wants:
-        if arena.rate is None:
+        if arena.rate is None or blind:
             options["rate"] = rate
         else:
             told += ("rate",)
     for known in ("variation", "bound"):
-        if known in wants and arena.knows(known):
+        if known in wants and arena.knows(known) and not blind:
             told += (known,)
-    if entry.name in LENGTHS and "variation" in wants and not arena.knows("variation"):
+    if entry.name in LENGTHS and "variation" in wants and (blind or not arena.knows("variation")):
         length = LENGTHS[entry.name]
         raise InvalidArgument(
             f"--algorithms {entry.name}: needs the budget of variation, which {arena.label} does not know; "
             f"give it as {entry.name}:variation=10, or {length} itself as {entry.name}:{length}=..., "
             "or keep to tasks that know it, such as deng-abrupt and deng-slow"
         )
-    return Cell(entry.label, arena.label, arena.call, call(entry.name, **options), told)
+    return Cell(spelling.label(entry), arena.label, arena.call, call(entry.name, **options), told)
 
 
 def _wanted(entry: Entry) -> set[str]:
@@ -236,11 +241,18 @@ def _wanted(entry: Entry) -> set[str]:
         asked = {"horizon", "rate"} if takes_all else {"horizon", "rate"} & set(parameters)
         return asked - set(given)
     wants = {"horizon", "rate", "variation", "bound"} & set(ALGORITHMS[entry.name].options) - set(given)
+    if entry.name in SELF_RELIANT:
+        return set()
     if entry.name in NO_RATE_NEEDED or "period" in given:
         wants.discard("rate")
     if LENGTHS.get(entry.name) in given:
         wants -= {"variation", "horizon"}
     return wants
+
+
+def told_rate(entry: Entry) -> bool:
+    """Whether the algorithm is told a rate of change on every task."""
+    return "rate" in _wanted(entry)
 
 
 def rehearse(found: Iterable[Cell], where: Iterable[Arena], seed: int) -> None:
@@ -257,14 +269,14 @@ def rehearse(found: Iterable[Cell], where: Iterable[Arena], seed: int) -> None:
 def notes(entries: Sequence[Entry], where: Sequence[Arena], rate: float = RATE) -> list[str]:
     """What a reader must know of who was told what."""
     said = []
-    told_rate = [entry.label for entry in entries if "rate" in _wanted(entry)]
-    if told_rate:
+    rated = [spelling.label(entry) for entry in entries if told_rate(entry)]
+    if rated:
         own = [f"{arena.rate:g} on {arena.label}" for arena in where if arena.rate is not None]
         none = [arena.label for arena in where if arena.rate is None]
         parts = [f"the task's own, {', '.join(own)}"] if own else []
         parts += [f"{rate:g} (--rate) where a task has none: {', '.join(none)}"] if none else []
-        said.append(f"Told a rate of change: {', '.join(told_rate)}. It is {'; '.join(parts)}.")
-    told_budget = [entry.label for entry in entries if "variation" in _wanted(entry)]
+        said.append(f"Told a rate of change: {', '.join(rated)}. It is {'; '.join(parts)}.")
+    told_budget = [spelling.label(entry) for entry in entries if "variation" in _wanted(entry)]
     if told_budget:
         said.append(f"Told the budget of variation of each task: {', '.join(told_budget)}.")
     learned = [arena.label for arena in where if arena.learned]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import gmean, rankdata
@@ -22,6 +22,7 @@ from windvane.experiments.files import whole, write_text
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table, spread
 
+Order = Literal["mean rank", "worst ratio"]
 COLUMNS = (4, 3, 5)  # panels in a row of the figure: the first that leaves the fewest places empty
 TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
 COLOUR_OF = {  # the label in the paper's figures; other names are the label in small letters
@@ -91,10 +92,11 @@ class Leaderboard:
         return self.lines[0].runs
 
 
-def rank(results: Results, random: Mapping[str, Group]) -> Leaderboard:
+def rank(results: Results, random: Mapping[str, Group], order: Order = "mean rank") -> Leaderboard:
     """The leaderboard of results (row: algorithm, column: task); `random` has random search by task.
 
-    Algorithms are ordered by their mean rank, equals by the geometric mean of their ratios to the best.
+    Algorithms are ordered by their mean rank, or by the worst of their ratios to the best; equals by the
+    geometric mean of these ratios.
     """
     lines: list[Line] = []
     yardsticks: dict[str, float] = {}
@@ -109,7 +111,7 @@ def rank(results: Results, random: Mapping[str, Group]) -> Leaderboard:
         raise InvalidArgument(
             f"{', '.join(left_out)}: random search has no regret there, so there is nothing to compare"
         )
-    return Leaderboard(_standings(results.rows, lines), tuple(lines), yardsticks, tuple(left_out))
+    return Leaderboard(_standings(results.rows, lines, order), tuple(lines), yardsticks, tuple(left_out))
 
 
 def _lines(task: str, groups: Mapping[str, Group], unit: float) -> list[Line]:
@@ -136,24 +138,25 @@ def _ratio(value: float, best: float) -> float:
     return value / best if best > 0.0 else math.inf
 
 
-def _standings(algorithms: Sequence[str], lines: Sequence[Line]) -> tuple[Standing, ...]:
+def _standings(algorithms: Sequence[str], lines: Sequence[Line], order: Order) -> tuple[Standing, ...]:
     summary = []
     for algorithm in algorithms:
         own = [line for line in lines if line.algorithm == algorithm]
         ratios = [line.ratio for line in own]
         worst = max(own, key=lambda line: line.ratio)
         mean = math.inf if math.inf in ratios else float(gmean(ratios))
-        summary.append((float(np.mean([line.rank for line in own])), mean, algorithm, worst))
-    summary.sort(key=lambda entry: entry[:2])
-    return tuple(
-        Standing(
-            1 + sum(other[:2] < entry[:2] for other in summary),
-            entry[2],
-            *entry[:2],
-            entry[3].ratio,
-            entry[3].task,
+        summary.append(
+            Standing(0, algorithm, float(np.mean([line.rank for line in own])), mean, worst.ratio, worst.task)
         )
-        for entry in summary
+
+    def merit(standing: Standing) -> tuple[float, float]:
+        first = standing.mean_rank if order == "mean rank" else standing.worst_ratio
+        return first, standing.ratio
+
+    summary.sort(key=merit)
+    return tuple(
+        replace(standing, position=1 + sum(merit(other) < merit(standing) for other in summary))
+        for standing in summary
     )
 
 

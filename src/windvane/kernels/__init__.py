@@ -1,4 +1,4 @@
-"""Kernels: stationary and empirical in space, Markov and Wiener in time; + and * compose."""
+"""Kernels: stationary and empirical in space, Markov, Wiener and smooth in time; + and * compose."""
 
 from windvane.kernels.base import Jet, Kernel, Product, Sum
 from windvane.kernels.empirical import Empirical
@@ -12,6 +12,7 @@ from windvane.kernels.temporal import (
     TemporalSum,
     Wiener,
 )
+from windvane.kernels.trends import TimeMatern32, TimeMatern52, TimeRBF, Trend
 
 __all__ = [
     "RBF",
@@ -29,5 +30,9 @@ __all__ = [
     "Temporal",
     "TemporalProduct",
     "TemporalSum",
+    "TimeMatern32",
+    "TimeMatern52",
+    "TimeRBF",
+    "Trend",
     "Wiener",
 ]

@@ -33,6 +33,16 @@ class Jet(NamedTuple):
     bundle: Array
     curvature: Callable[[Array], Array]
 
+    def since(self, first: int) -> Jet:
+        """The part that belongs to the rows of B from `first` on."""
+        if not first:
+            return self
+
+        def curvature(w: Array) -> Array:
+            return self.curvature(np.concatenate((np.zeros((len(w), first)), w), axis=1))
+
+        return Jet(self.bundle[:, :, first:], curvature)
+
 
 @cache
 def upper_triangle(d: int) -> tuple[IndexArray, IndexArray]:

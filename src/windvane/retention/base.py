@@ -3,12 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from windvane.checks import Array
 from windvane.data import Dataset, Observation
+from windvane.kernels import Kernel, Static, Temporal
 
 Test: TypeAlias = Callable[[Dataset, Observation], bool]
 """Whether the trigger fires for the observation, predicted from that dataset alone. Without side effects."""
+
+Memory: TypeAlias = tuple[float, ...]
+"""What a limit carries from step to step: finite numbers, so that it is JSON; `()` if nothing."""
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The model in force, as far as a limit may know it: k_S, k_T, the noise, and the units of y.
+
+    >>> import numpy as np
+    >>> from windvane.kernels import RBF
+    >>> Belief(RBF(0.2), offset=10.0, scale=2.0).inward(np.array([12.0]))
+    array([1.])
+    """
+
+    kernel: Kernel
+    temporal: Temporal = field(default_factory=Static)
+    noise_variance: float = 0.01
+    offset: float = 0.0
+    scale: float = 1.0
+
+    def inward(self, y: Array) -> Array:
+        """From the caller's units to the model's."""
+        return (y - self.offset) / self.scale
+
+    def covariance(self, data: Dataset) -> Array:
+        """K~: the n x n covariance of the observations, noise included."""
+        K = self.kernel.matrix(data.X, data.X) * self.temporal.matrix(data.times, data.times)
+        K.reshape(-1)[:: len(data) + 1] += self.noise_variance
+        return K
 
 
 @runtime_checkable
@@ -22,8 +55,26 @@ class Retention(Protocol):
 
 @runtime_checkable
 class Limit(Protocol):
-    """Bounds the observations in use; applied at every `tell`, after the newest was appended."""
+    """Bounds the observations in use; applied at every `tell`, after the newest was appended.
 
-    def apply(self, data: Dataset) -> Dataset:
-        """The observations to go on with, oldest first; `data` itself if nothing is dropped."""
+    The limit itself never changes: what evolves is the memory, handed in and handed back.
+    """
+
+    def start(self) -> Memory:
+        """The memory after a start or a reset."""
         ...
+
+    def apply(self, data: Dataset, belief: Belief, memory: Memory) -> tuple[Dataset, Memory]:
+        """The observations to go on with, oldest first, and the memory for the next step.
+
+        The first is `data` itself if nothing is dropped. The newest observation always stays.
+        """
+        ...
+
+
+class Memoryless:
+    """The start of every limit that is a function of the data alone."""
+
+    def start(self) -> Memory:
+        """Nothing to remember."""
+        return ()

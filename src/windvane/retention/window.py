@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from windvane import checks
 from windvane.codec import component
 from windvane.data import Dataset
+from windvane.retention.base import Belief, Memory, Memoryless
 
 
 @component
 @dataclass(frozen=True)
-class SlidingWindow:
+class SlidingWindow(Memoryless):
     """Keeps the last `size` observations: W of SW-GP-UCB.
 
     >>> import numpy as np
+    >>> from windvane.kernels import RBF
     >>> data = Dataset(np.zeros((5, 2)), np.ones(5), np.arange(5.0), np.arange(1, 6))
-    >>> SlidingWindow(3).apply(data).steps
+    >>> kept, _ = SlidingWindow(3).apply(data, Belief(RBF(0.2)), ())
+    >>> kept.steps
     array([3, 4, 5])
     """
 
@@ -25,6 +28,6 @@ class SlidingWindow:
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", checks.integer("size", self.size, at_least=1))
 
-    def apply(self, data: Dataset) -> Dataset:
+    def apply(self, data: Dataset, belief: Belief, memory: Memory) -> tuple[Dataset, Memory]:  # noqa: ARG002
         """The last `size` rows."""
-        return data if len(data) <= self.size else data.take(slice(-self.size, None))
+        return data if len(data) <= self.size else data.take(slice(-self.size, None)), memory

@@ -52,6 +52,14 @@ class Slots:
         result[self.of] = c
         return result
 
+    def spread_rows(self, C: Array) -> Array:
+        """The same for each row of C."""
+        if not self._reused:
+            return C
+        result = np.zeros((len(C), self.used))
+        result[:, self.of] = C
+        return result
+
 
 class CandidateCache(ABC):
     """Fixed candidate points, and the sums over the data that a posterior on them needs."""
@@ -75,6 +83,10 @@ class CandidateCache(ABC):
     @abstractmethod
     def contract(self, c: Array) -> Array:
         """sum_i c_i k(x_i, candidates), M values, for weights of the n data points."""
+
+    @abstractmethod
+    def contract_many(self, C: Array) -> Array:
+        """The same for each row of C, q x n: q x M values."""
 
     @abstractmethod
     def rows(self) -> Array:
@@ -118,6 +130,9 @@ class PointCache(CandidateCache):
 
     def contract(self, c: Array) -> Array:
         return np.asarray(self._slots.spread(c) @ self._rows[: self._slots.used])
+
+    def contract_many(self, C: Array) -> Array:
+        return np.asarray(self._slots.spread_rows(C) @ self._rows[: self._slots.used])
 
     def rows(self) -> Array:
         return self._rows[self._slots.of]
@@ -175,9 +190,16 @@ class GridCache(CandidateCache):
         weighted = self._slots.spread(c)[:, None] * self._left[:used]
         return np.asarray(weighted.T @ self._right[:used]).ravel()
 
+    def contract_many(self, C: Array) -> Array:
+        used = self._slots.used
+        spread = self._slots.spread_rows(C)
+        weighted = spread[:, None, :] * self._left[:used].T
+        product = weighted.reshape(-1, used) @ self._right[:used]
+        return np.asarray(product).reshape(len(C), -1)
+
     def rows(self) -> Array:
         left, right = self._left[self._slots.of], self._right[self._slots.of]
-        return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), -1))
+        return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), len(self.points)))
 
     def fresh(self, kernel: Kernel) -> CandidateCache:
         cache = GridCache.build(kernel, *self._axes)

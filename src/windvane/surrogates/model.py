@@ -175,11 +175,8 @@ class Surrogate:
 
     def state(self) -> dict[str, Any]:
         """Plain JSON: the model, the last fresh dataset, and what was done since."""
-        journal = [
-            entry if isinstance(entry, int) else [entry.x.tolist(), entry.y, entry.time, entry.step]
-            for entry in self._journal
-        ]
-        base = [[row.x.tolist(), row.y, row.time, row.step] for row in self._base]
+        journal = [entry if isinstance(entry, int) else plain(entry) for entry in self._journal]
+        base = [plain(row) for row in self._base]
         return {"model": encode(self.model), "base": base, "journal": journal, "allowed": self._allowed}
 
     @staticmethod
@@ -191,7 +188,7 @@ class Surrogate:
         surrogate = Surrogate(domain, model)
         base = Dataset.empty(domain.dim)
         for row in state["base"]:
-            base += _observation(row, domain)
+            base += observation(row, domain)
         surrogate._fresh(base)
         surrogate._allowed = real("state(allowed)", state["allowed"], at_least=DRIFT)
         for entry in state["journal"]:
@@ -200,13 +197,19 @@ class Surrogate:
                     raise CorruptState(f"state: observation {entry} is dropped but was never there")
                 surrogate._drop(entry)
             else:
-                new = _observation(entry, domain)
+                new = observation(entry, domain)
                 surrogate._append(new, None)
                 surrogate.data += new
         return surrogate
 
 
-def _observation(row: Any, domain: Domain) -> Observation:
+def plain(row: Observation) -> list[Any]:
+    """An observation for JSON."""
+    return [row.x.tolist(), row.y, row.time, row.step]
+
+
+def observation(row: Any, domain: Domain) -> Observation:
+    """An observation from JSON."""
     x, y, time, step = row
     return Observation(
         feasible("state(x)", x, domain),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from windvane.checks import Array, real
 from windvane.codec import component
+from windvane.data import Dataset
+from windvane.kernels import Kernel, Temporal
+
+GUESS = 4.0  # observations that the plain standard deviation is worth
 
 
 @component
@@ -39,3 +44,28 @@ class Scaling:
     def inward(self, y: Array) -> Array:
         """To the model's units."""
         return (y - self.offset) / self.scale
+
+
+def generalised(
+    data: Dataset, kernel: Kernel, temporal: Temporal, noise_variance: float, interval: float = 1.0
+) -> Scaling:
+    """Offset and scale by generalised least squares: under the model, y - offset ~ N(0, scale^2 K~).
+
+    An optimiser measures again and again where values are high. Their plain mean is then far above what
+    is to be expected elsewhere; here observations that the kernel takes for nearly the same count as one.
+
+    >>> from windvane.kernels import RBF, Static
+    >>> x = np.array([[0.1], [0.5], [0.9], [0.9], [0.9], [0.9]])
+    >>> data = Dataset(x, np.array([0.0, 1.0, 5.0, 5.0, 5.0, 5.0]), np.arange(6.0), np.arange(6))
+    >>> generalised(data, RBF(0.1), Static(), 0.01).offset.__round__(1), data.y.mean()
+    (2.0, np.float64(3.5))
+    """
+    plain = Scaling.of(data.y)
+    y, times = plain.inward(data.y), data.times / interval
+    K = kernel.matrix(data.X, data.X) * temporal.matrix(times, times)
+    K.reshape(-1)[:: len(K) + 1] += noise_variance
+    solved = np.linalg.solve(K, np.stack((y, np.ones(len(y))), axis=1))
+    offset = float(solved[:, 0].sum()) / float(solved[:, 1].sum())
+    spread = float((y - offset) @ (solved[:, 0] - offset * solved[:, 1]))
+    scale = math.sqrt((max(spread, 0.0) + GUESS) / (len(y) + GUESS))
+    return Scaling(plain.offset + plain.scale * offset, plain.scale * scale)

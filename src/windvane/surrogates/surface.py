@@ -23,26 +23,42 @@ class Surface(NamedTuple):
     variance: Array
     mean_gradient: Array
     variance_gradient: Array
-    hessian: Callable[[Array], Array]  # c (m) -> Hess(mu) + c Hess(s), m x d x d
+    bend: Callable[[Array | float, Array], Array]  # a, c (m) -> a Hess(mu) + c Hess(s), m x d x d
+
+    def hessian(self, c: Array) -> Array:
+        """Hess(mu) + c Hess(s), m x d x d."""
+        return self.bend(1.0, c)
 
     @staticmethod
-    def of(jet: Jet, tau: Array | None, W: Array, alpha: Array, prior: Array) -> Surface:
-        """Assemble from kernel derivatives, the factor and the weights of the mean."""
+    def of(
+        jet: Jet,
+        tau: Array | None,
+        W: Array,
+        alpha: Array,
+        prior: Array,
+        tau_mean: Array | None = None,
+    ) -> Surface:
+        """Assemble from kernel derivatives, the factor and the weights of the mean.
+
+        tau fades the covariances; `tau_mean`, if given, those of the mean alone.
+        """
         bundle = jet.bundle if tau is None else jet.bundle * tau
         m, rows, n = bundle.shape
         V = (bundle.reshape(m * rows, n) @ W.T).reshape(m, rows, n)
         G = V @ V.transpose(0, 2, 1)
-        means = bundle @ alpha
+        fading = tau if tau_mean is None else tau_mean
+        weights = alpha if fading is None else alpha * fading
+        means = jet.bundle @ weights
 
-        def hessian(c: Array) -> Array:
+        def bend(a: Array | float, c: Array) -> Array:
             w = V[:, 0] @ W  # K~^-1 k for each point
-            weights = alpha - (2.0 * c)[:, None] * w
             if tau is not None:
-                weights *= tau
-            return jet.curvature(weights) - (2.0 * c)[:, None, None] * G[:, 1:, 1:]
+                w *= tau
+            both = np.multiply.outer(np.broadcast_to(a, (m,)), weights) - (2.0 * c)[:, None] * w
+            return jet.curvature(both) - (2.0 * c)[:, None, None] * G[:, 1:, 1:]
 
         return Surface(
-            means[:, 0], np.maximum(prior - G[:, 0, 0], 0.0), means[:, 1:], -2.0 * G[:, 0, 1:], hessian
+            means[:, 0], np.maximum(prior - G[:, 0, 0], 0.0), means[:, 1:], -2.0 * G[:, 0, 1:], bend
         )
 
 

@@ -12,8 +12,11 @@ from windvane.errors import InvalidArgument
 from windvane.tasks.base import Optimum, Task
 from windvane.tasks.deng import Deng
 from windvane.tasks.features import WithinModelFeatures
+from windvane.tasks.jumps import Jumps
+from windvane.tasks.observed import misjudged_noise, with_outliers
 from windvane.tasks.policy_search import PolicySearch
 from windvane.tasks.rate_change import RateChange
+from windvane.tasks.seasonal import Seasonal
 from windvane.tasks.standard import AckleyShift, HartmannShift
 from windvane.tasks.stocks import Stocks
 from windvane.tasks.table import Table
@@ -31,16 +34,39 @@ class Entry:
     options: tuple[str, ...]
 
 
+WITHIN_MODEL = ("rate", "horizon", "seed", "lengthscale", "noise_variance", "dim", "grid", "features")
+GRID = ("horizon", "seed", "lengthscale", "noise_variance", "grid")
+
 TASKS: dict[str, Entry] = {
     "within-model": Entry(
         "a sample of the Markov chain of Assumption 2 in any dimension (Section 6.2.1)",
         within_model,
-        ("rate", "horizon", "seed", "lengthscale", "noise_variance", "dim", "grid", "features"),
+        WITHIN_MODEL,
     ),
     "rate-change": Entry(
         "within-model on the unit square, faster from t = 175 on (Appendix A.2)",
         RateChange,
-        ("rate", "later_rate", "switch", "horizon", "seed", "lengthscale", "noise_variance", "grid"),
+        ("rate", "later_rate", "switch", *GRID),
+    ),
+    "jumps": Entry(
+        "within-model on the unit square that stands still, and of which a share is replaced at jumps",
+        Jumps,
+        ("share", "count", *GRID),
+    ),
+    "seasonal": Entry(
+        "within-model on the unit square that drifts to its opposite and back, over and over",
+        Seasonal,
+        ("period", *GRID),
+    ),
+    "outliers": Entry(
+        "within-model, where one observation in fifty is far off",
+        with_outliers,
+        ("share", "size", *WITHIN_MODEL),
+    ),
+    "misjudged-noise": Entry(
+        "within-model, where the noise variance that algorithms are told is wrong by a factor",
+        misjudged_noise,
+        ("factor", *WITHIN_MODEL),
     ),
     "ackley-shift": Entry(
         "Ackley's function, d = 2, moved after half of the steps (Appendix A.4)",
@@ -115,18 +141,22 @@ __all__ = [
     "Deng",
     "Entry",
     "HartmannShift",
+    "Jumps",
     "Optimum",
     "PolicySearch",
     "RateChange",
+    "Seasonal",
     "Task",
     "WithinModel",
     "WithinModelFeatures",
     "jump",
+    "misjudged_noise",
     "noise",
     "outliers",
     "rate",
     "shift",
     "task",
     "tasks",
+    "with_outliers",
     "within_model",
 ]

@@ -2,6 +2,9 @@
 
 from windvane.triggers.base import Memory, Trigger, replay
 from windvane.triggers.bounded_noise import BoundedNoise
+from windvane.triggers.confirmed import Confirmed, alarm
+from windvane.triggers.e_detector import EDetector
+from windvane.triggers.exact_bound import ExactBound
 from windvane.triggers.likelihood import Likelihood
 from windvane.triggers.never import Never
 from windvane.triggers.no_improvement import NoImprovement
@@ -11,7 +14,10 @@ from windvane.triggers.window import Decision, ResetWindow
 
 __all__ = [
     "BoundedNoise",
+    "Confirmed",
     "Decision",
+    "EDetector",
+    "ExactBound",
     "Likelihood",
     "Memory",
     "Never",
@@ -20,5 +26,6 @@ __all__ = [
     "PosteriorBound",
     "ResetWindow",
     "Trigger",
+    "alarm",
     "replay",
 ]

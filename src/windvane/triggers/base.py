@@ -30,7 +30,9 @@ class Trigger(Protocol):
     def test(self, memory: Memory, prediction: Prediction, y: float, elapsed: int) -> tuple[Verdict, Memory]:
         """The verdict on `y`, predicted before it was seen, and the memory for the next step.
 
-        Fired if and only if statistic > threshold; only then is there a reason.
+        Fired, or suspect, if and only if statistic > threshold; only then is there a reason. After a
+        suspicion that is followed up the model has not been told the observation, and the next call is
+        about a second look: usually at the same point, but the caller is free to tell another.
         """
         ...
 

@@ -82,6 +82,10 @@ def _require_numbers(verdict: Verdict, step: Step) -> None:
         _require(not math.isnan(value), f"{name} must not be NaN, at {step}")
 
 
+def _alarmed(verdict: Verdict) -> bool:
+    return verdict.fired or verdict.suspect
+
+
 def _fields(trigger: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(trigger):
         return {field.name: deepcopy(getattr(trigger, field.name)) for field in dataclasses.fields(trigger)}
@@ -122,11 +126,15 @@ def memory_is_left_alone(trigger: Trigger) -> None:
 
 
 def fired_iff_above(trigger: Trigger) -> None:
-    """Definition 2: fired if and only if the statistic is above the threshold."""
+    """Definition 2: fired if and only if the statistic is above the threshold; or suspect, but never both."""
     for step, (_, verdict) in zip(STREAM, _run(trigger, STREAM), strict=True):
-        _require(isinstance(verdict.fired, bool), f"fired={verdict.fired!r} must be a bool, at {step}")
+        for name in ("fired", "suspect"):
+            value = getattr(verdict, name)
+            _require(isinstance(value, bool), f"{name}={value!r} must be a bool, at {step}")
         above = verdict.statistic > verdict.threshold
-        _require(verdict.fired == above, f"fired must be {above} for {verdict}, at {step}")
+        _require(not (verdict.fired and verdict.suspect), f"{verdict} is both fired and suspect, at {step}")
+        name = "suspect" if verdict.suspect else "fired"
+        _require(_alarmed(verdict) == above, f"{name} must be {above} for {verdict}, at {step}")
 
 
 def numbers_are_floats(trigger: Trigger) -> None:
@@ -136,11 +144,12 @@ def numbers_are_floats(trigger: Trigger) -> None:
 
 
 def reason_iff_fired(trigger: Trigger) -> None:
-    """A verdict that fired says why, any other says nothing."""
+    """A verdict that fired, or is suspect, says why; any other says nothing."""
     for step, (_, verdict) in zip(STREAM, _run(trigger, STREAM), strict=True):
         _require(isinstance(verdict.reason, str), f"reason={verdict.reason!r} must be a string, at {step}")
-        wanted = "a reason" if verdict.fired else "no reason"
-        _require(bool(verdict.reason.strip()) == verdict.fired, f"{verdict} must have {wanted}, at {step}")
+        alarmed = _alarmed(verdict)
+        wanted = "a reason" if alarmed else "no reason"
+        _require(bool(verdict.reason.strip()) == alarmed, f"{verdict} must have {wanted}, at {step}")
 
 
 def survives_the_codec(trigger: Trigger) -> None:

@@ -1,0 +1,7 @@
+"""Calibration: what a trigger does on your space, kernel and noise, before it does it to your system."""
+
+from windvane.calibration.calibrate import DELTAS, JUMPS, calibrate
+from windvane.calibration.report import Calibration
+from windvane.calibration.rows import Delay, Row
+
+__all__ = ["DELTAS", "JUMPS", "Calibration", "Delay", "Row", "calibrate"]

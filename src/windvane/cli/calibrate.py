@@ -1,0 +1,231 @@
+"""`windvane calibrate`: false alarms and delays by simulation, so that delta is chosen by what it does."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import io
+import json
+import os
+import re
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from windvane import triggers
+from windvane.calibration import DELTAS, JUMPS, Calibration, calibrate
+from windvane.checks import integer, one_of, real
+from windvane.cli.running import EXTRA, writable
+from windvane.experiments.executors import Processes
+from windvane.experiments.figures import save
+from windvane.experiments.files import write_text
+from windvane.extras import require
+from windvane.kernels import RBF, Matern32, Matern52
+from windvane.spaces import Box
+
+DESCRIPTION = """\
+delta bounds the probability of a false alarm. It does not say how often one comes in practice, nor how soon a
+change is noticed. Here both are measured on random functions drawn from your kernel, with your noise. While
+they stand still, every alarm is a false one; then they jump, and observations are counted until the reset.
+A jump of size s replaces a share s of the function's variance: 1 is an entirely new function."""
+
+EPILOG = """\
+examples:
+  windvane calibrate                                        the paper's within-model setting
+  windvane calibrate --dim 1 --lengthscale 0.3 --noise 0.1  your own
+  windvane calibrate --trigger posterior-bound e-detector   each trigger with each delta, on the same runs
+  windvane calibrate --noise 0.02 --true-noise 0.04         what if the noise is twice what was told?
+  windvane calibrate --steps 500 --jump-at 401 --out calibration
+  windvane calibrate --quick --allow 0.05                   a first impression, and a recommendation
+
+Lengthscales are shares of each parameter's range, and the function has unit variance: divide the variance of
+your noise by that of your function. With --out FOLDER: calibration.txt, calibration.csv (a line a delta and
+jump), calibration.json (every run), figure.png and figure.pdf. Any other space, kernel or option:
+wv.calibrate in Python, docs/choose-delta.md."""
+
+KERNELS: dict[str, Any] = {"rbf": RBF, "matern32": Matern32, "matern52": Matern52}
+RUNS, QUICK = 200, 40
+
+
+def _with_delta() -> dict[str, Any]:
+    """The triggers that a delta is all that has to be said of, by the name that people type."""
+    found = {}
+    for name in triggers.__all__:
+        part = getattr(triggers, name)
+        if isinstance(part, type) and dataclasses.is_dataclass(part):
+            needed = [f.name for f in dataclasses.fields(part) if f.default is dataclasses.MISSING]
+            if "delta" in part.__dataclass_fields__ and not needed:
+                found[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()] = part
+    return found
+
+
+TRIGGERS = _with_delta()
+
+
+def _list(values: Iterable[float]) -> str:
+    return " ".join(f"{value:g}" for value in values)
+
+
+def register(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    verb = verbs.add_parser(
+        "calibrate",
+        help="false alarms and delays of a delta or a trigger in your setting, by simulation",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    shown = "default: %(default)s"
+    verb.add_argument("--algorithm", default="et-gp-ucb", help=shown)
+    verb.add_argument("--dim", type=int, default=2, metavar="D", help=f"parameters, each in [0, 1]; {shown}")
+    verb.add_argument("--kernel", default="rbf", help=f"{', '.join(KERNELS)}; {shown}")
+    verb.add_argument(
+        "--lengthscale",
+        type=float,
+        nargs="+",
+        default=[0.2],
+        metavar="L",
+        help="one, or one each; default: 0.2",
+    )
+    verb.add_argument(
+        "--noise",
+        "--noise-variance",
+        dest="noise_variance",
+        type=float,
+        default=0.02,
+        metavar="VARIANCE",
+        help=f"as told to the algorithm; {shown}",
+    )
+    verb.add_argument(
+        "--true-noise", type=float, metavar="VARIANCE", help="of the simulation; default: as told"
+    )
+    verb.add_argument(
+        "--deltas",
+        type=float,
+        nargs="+",
+        default=list(DELTAS),
+        metavar="DELTA",
+        help=f"default: {_list(DELTAS)}",
+    )
+    verb.add_argument(
+        "--trigger", nargs="+", metavar="NAME", help=f"{', '.join(TRIGGERS)}; default: the algorithm's own"
+    )
+    verb.add_argument("--steps", type=int, default=200, metavar="N", help=f"of each run; {shown}")
+    verb.add_argument(
+        "--jumps",
+        type=float,
+        nargs="+",
+        default=list(JUMPS),
+        metavar="SIZE",
+        help=f"shares in (0, 1]; default: {_list(JUMPS)}",
+    )
+    verb.add_argument("--jump-at", type=int, metavar="STEP", help="default: in the middle of a run")
+    verb.add_argument("--runs", type=int, metavar="N", help=f"default: {RUNS}, or {QUICK} with --quick")
+    verb.add_argument("--quick", action="store_true", help="few runs: an impression, no figures to quote")
+    verb.add_argument("--allow", type=float, metavar="SHARE", help="recommend for this share of false alarms")
+    verb.add_argument("--seed", type=int, default=0, help=shown)
+    verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
+    verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and a figure there")
+    verb.add_argument("--json", action="store_true", help="everything as JSON on standard output")
+    verb.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Simulate, write, show."""
+    console = require("rich.console", EXTRA).Console(stderr=given.json)
+    if given.allow is not None:
+        real("--allow", given.allow, at_least=0.0, at_most=1.0)
+    if given.out is not None:
+        require("matplotlib", EXTRA)
+    report = _watched(console, given)
+    if given.out is not None:
+        write(report, given.out)
+    if given.json:
+        print(json.dumps(report.as_dict(), indent=1))
+    else:
+        _show(console, report)
+    if given.out is not None:
+        files = "calibration.txt, calibration.csv, calibration.json, figure.png, figure.pdf"
+        console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
+    if given.allow is not None:
+        choice = report.label(report.choose(given.allow))
+        text = f"Soonest to notice with at most {given.allow:.1%} of runs in alarm: {report.kind} {choice}"
+        console.print(text, style="bold", highlight=False, soft_wrap=True)
+
+
+def _asked(given: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `calibrate`."""
+    kernel = KERNELS[one_of("--kernel", given.kernel, KERNELS)]
+    compared: dict[str, Any] = {"deltas": given.deltas}
+    if given.trigger is not None:
+        kinds = [TRIGGERS[one_of("--trigger", name, TRIGGERS)] for name in given.trigger]
+        compared = {"triggers": [kind(delta=delta) for kind in kinds for delta in given.deltas]}
+    return {
+        "algorithm": given.algorithm,
+        "space": Box([(0.0, 1.0)] * integer("--dim", given.dim, at_least=1)),
+        "kernel": kernel(given.lengthscale),
+        "noise_variance": given.noise_variance,
+        "true_noise_variance": given.true_noise,
+        "steps": given.steps,
+        "jumps": given.jumps,
+        "jump_at": given.jump_at,
+        "runs": given.runs if given.runs is not None else QUICK if given.quick else RUNS,
+        "seed": given.seed,
+        **compared,
+    }
+
+
+def _watched(console: Any, given: argparse.Namespace) -> Calibration:
+    """The report, with a bar that knows how long it will take."""
+    asked, jobs = _asked(given), integer("--jobs", given.jobs, at_least=1)
+    progress = require("rich.progress", EXTRA)
+    columns = (
+        progress.TextColumn("runs"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+    )
+    with ExitStack() as stack:
+        bars = progress.Progress(*columns, console=console, transient=True)
+        bar = bars.add_task("runs")
+
+        def on_progress(done: int, total: int) -> None:
+            if done == 0:  # everything has been validated, and nothing has run
+                if given.out is not None:
+                    writable(given.out)
+                stack.enter_context(bars)
+            bars.update(bar, completed=done, total=total)
+
+        workers: Any = stack.enter_context(Processes(jobs).start()) if jobs > 1 else 1
+        return calibrate(**asked, jobs=workers, on_progress=on_progress)
+
+
+def write(report: Calibration, folder: Path) -> None:
+    """The table, a record a line, every run, and the figure."""
+    table = io.StringIO()
+    records = report.records()
+    lines = csv.DictWriter(table, records[0], lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(records)
+    write_text(folder / "calibration.txt", f"{report}\n")
+    write_text(folder / "calibration.csv", table.getvalue())
+    write_text(folder / "calibration.json", json.dumps(report.as_dict(), indent=1) + "\n")
+    save(report.plot(), folder)
+
+
+def _show(console: Any, report: Calibration) -> None:
+    text = require("rich.text", EXTRA).Text
+    table = require("rich.table", EXTRA).Table()
+    for number, lines in enumerate(report.headings):
+        first = number == 0
+        table.add_column("\n".join(lines), justify="left" if first else "right", no_wrap=first)
+    for row in report.cells:
+        table.add_row(*map(text, row))
+    console.print(text(f"{report.algorithm} on {report.about}", style="italic"), soft_wrap=True)
+    console.print(table)
+    for note in report.notes:
+        console.print(note, style="dim", highlight=False)

@@ -1,0 +1,108 @@
+"""`windvane triggers`: false alarms and delays of each trigger, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from windvane.checks import integer
+from windvane.cli import running
+from windvane.cli.running import EXTRA
+from windvane.errors import StorageFailure
+from windvane.experiments import triggers, triggers_page
+from windvane.experiments.report import MARKS
+from windvane.experiments.triggers import QUICK, Plan
+from windvane.extras import require
+
+DESCRIPTION = """\
+Counts how often each trigger fires while nothing changes, against what it promises, and how long it takes
+to notice a jump or slow drift. Each run answers for all triggers: until its first reset ET-GP-UCB is
+GP-UCB, whatever its trigger."""
+
+EPILOG = """\
+examples:
+  windvane triggers --quick                          a tenth of the runs
+  windvane triggers --markdown docs/triggers.md      the page of the documentation, a few minutes on two cores
+
+files in OUT: triggers.md, triggers.json (every first alarm), figure.png, figure.pdf"""
+
+
+def register(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    verb = verbs.add_parser(
+        "triggers",
+        help="false alarms and delays of each trigger, side by side",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    verb.add_argument(
+        "--quick", action="store_true", help="a tenth of the runs: shapes, not figures to quote"
+    )
+    cores = os.cpu_count() or 1
+    verb.add_argument("--jobs", type=int, default=cores, help="local processes (default: cores)")
+    verb.add_argument("--dask", metavar="ADDRESS", help="run on an existing Dask cluster instead")
+    verb.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
+    verb.add_argument("--out", type=Path, default=Path("out/triggers"), help="folder (default: %(default)s)")
+    verb.add_argument("--markdown", type=Path, metavar="FILE", help="also write the page there")
+    verb.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Check everything, run, write, show."""
+    first = integer("--seed", given.seed, at_least=0)
+    plan = QUICK if given.quick else Plan()
+    workers = running.workers_for(given)
+    console = running.console_for(given)
+    running.writable(given.out)
+    if given.markdown is not None and given.markdown.is_dir():
+        raise StorageFailure(f"--markdown {given.markdown}: is a folder; must be a file")
+    progress = require("rich.progress", EXTRA)
+    columns = (
+        progress.TextColumn("triggers"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=console, speed_estimate_period=60.0) as bars:
+        bar = bars.add_task("triggers", total=plan.batches)
+        study = triggers.conduct(plan, first, workers, on_batch=lambda: bars.advance(bar))
+    triggers_page.write(study, given.out, _command(given), given.markdown)
+    _show(console, study)
+    files = "triggers.md, triggers.json, figure.png, figure.pdf"
+    text = require("rich.text", EXTRA).Text
+    console.print(text(f"{given.out}{os.sep}: {files}"), soft_wrap=True)
+
+
+def _show(console: Any, study: triggers.Study) -> None:
+    rich, text = require("rich.table", EXTRA), require("rich.text", EXTRA).Text
+    for title, build in triggers_page.SECTIONS:
+        shown = build(study)
+        table = rich.Table(title=title, title_justify="left")
+        for number, heading in enumerate(shown.header):
+            table.add_column(heading, justify="right" if number else "left", no_wrap=number == 0)
+        for row in shown.rows:
+            table.add_row(*(text(cell.strip("`")) for cell in row))
+        console.print(table)
+        for note in shown.notes:
+            console.print(text(note.replace("`", ""), style="dim"), highlight=False)
+    for claim in triggers_page.claims(study):
+        console.print(text(f"{MARKS[claim.verdict]} {claim.verdict}: {claim.text.replace('`', '')}"))
+        console.print(text(f"    {claim.evidence}", style="dim"), highlight=False)
+
+
+def _command(given: argparse.Namespace) -> str:
+    """The command that gives this again, without what does not matter for the result."""
+    parts = ["windvane", "triggers"]
+    if given.quick:
+        parts.append("--quick")
+    if given.seed:
+        parts += ["--seed", str(given.seed)]
+    if given.markdown is not None:
+        parts += ["--markdown", given.markdown.name if given.markdown.is_absolute() else str(given.markdown)]
+    return shlex.join(parts)

@@ -1,0 +1,50 @@
+"""What an algorithm is: the parts that meet in the loop, as one frozen record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from windvane.acquisition import UCB, Acquisition
+from windvane.codec import component
+from windvane.errors import InvalidType
+from windvane.retention import Full, LastPoint, Limit, Retention
+from windvane.surrogates import Given, Learning, Mixture, Model
+from windvane.triggers import Never, ResetWindow, Trigger
+
+
+@component
+@dataclass(frozen=True)
+class Composition:
+    """An algorithm: which parts meet in the loop. `algorithms` is a table of these."""
+
+    name: str
+    model: Model | Mixture
+    acquisition: Acquisition = field(default_factory=UCB)
+    trigger: Trigger = field(default_factory=Never)
+    window: ResetWindow = field(default_factory=ResetWindow)
+    on_trigger: Retention = field(default_factory=LastPoint)
+    on_forced: Retention = field(default_factory=LastPoint)
+    limit: Limit = field(default_factory=Full)
+    learning: Learning = field(default_factory=Given)
+    rescale: bool = False  # learn the scaling of y together with the hyperparameters
+
+    def __post_init__(self) -> None:
+        fits = {
+            "name": isinstance(self.name, str),
+            "model": isinstance(self.model, Model | Mixture),
+            "acquisition": _has(self.acquisition, "propose"),
+            "trigger": _has(self.trigger, "start", "test"),
+            "window": isinstance(self.window, ResetWindow),
+            "on_trigger": _has(self.on_trigger, "keep"),
+            "on_forced": _has(self.on_forced, "keep"),
+            "limit": _has(self.limit, "start", "apply"),
+            "learning": _has(self.learning, "due", "monitors", "search"),
+            "rescale": isinstance(self.rescale, bool),
+        }
+        for part, fit in fits.items():
+            if not fit:
+                raise InvalidType(f"{part}={getattr(self, part)!r}: cannot play that part in a composition")
+
+
+def _has(part: object, *methods: str) -> bool:
+    return not isinstance(part, type) and all(hasattr(part, method) for method in methods)

@@ -1,0 +1,75 @@
+"""Options of an entry that are typed as words: `auto:blind=true`, `et-gp-ucb:trigger=exact-bound`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from typing import Any
+
+from windvane import triggers
+from windvane.checks import one_of
+from windvane.errors import InvalidType
+from windvane.experiments.entries import Entry
+
+BLIND, TRIGGER = "blind", "trigger"
+TOLD_NOTHING = "told nothing"
+
+
+def named_triggers() -> dict[str, type[Any]]:
+    """The triggers that need no argument, by name.
+
+    >>> "posterior-bound" in named_triggers(), "periodic" in named_triggers()
+    (True, False)
+    """
+    found = {}
+    for name in triggers.__all__:
+        member = getattr(triggers, name)
+        if inspect.isclass(member) and hasattr(member, "test") and dataclasses.is_dataclass(member):
+            fields = dataclasses.fields(member)
+            if not any(_required(field) for field in fields):
+                found[re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()] = member
+    return found
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    missing = dataclasses.MISSING
+    return field.init and field.default is missing and field.default_factory is missing
+
+
+def blind(entry: Entry) -> bool:
+    """Whether the algorithm is to be told nothing but the space; one's own may mean what they like by it."""
+    given = entry.keywords().get(BLIND, False)
+    if ":" in entry.name:
+        return False
+    if not isinstance(given, bool):
+        raise InvalidType(f"--algorithms {entry.name}: blind={given!r}: must be true or false")
+    return given
+
+
+def options(entry: Entry) -> dict[str, Any]:
+    """What the algorithm is made with: a trigger for its name, and without `blind`.
+
+    >>> options(Entry("et-gp-ucb", (("trigger", "posterior-bound"), ("blind", True))))
+    {'trigger': PosteriorBound(delta=0.1, noise_cap=None)}
+    """
+    given = entry.keywords()
+    if ":" in entry.name:
+        return given
+    given.pop(BLIND, None)
+    if TRIGGER in given:
+        known = named_triggers()
+        given[TRIGGER] = known[one_of(f"--algorithms {entry.name}: trigger", given[TRIGGER], known)]()
+    return given
+
+
+def label(entry: Entry) -> str:
+    """The name in tables: as it is typed, but what is told of the task is said in words.
+
+    >>> label(Entry("auto", (("blind", True),))), label(Entry("et-gp-ucb", (("delta", 0.05),)))
+    ('auto (told nothing)', 'et-gp-ucb:delta=0.05')
+    """
+    if BLIND not in entry.keywords() or ":" in entry.name:
+        return entry.label
+    rest = Entry(entry.name, tuple(option for option in entry.options if option[0] != BLIND))
+    return f"{rest.label} ({TOLD_NOTHING})" if blind(entry) else rest.label

@@ -1,0 +1,62 @@
+"""What may be going on in time: the hypotheses that a mixture weighs against each other.
+
+Each is a Gaussian process k_S(x, x') k_T(t, t') with its own k_T. Together they cover a world that
+stands still, drifts at any rate, keeps a part and loses the rest, follows trends, or has a scale
+that was misjudged. Sudden changes are not in this list: a mixture adds a hypothesis for them at each
+step. Which of these earn their place was measured, see docs/decisions/0015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windvane.checks import real
+from windvane.codec import component
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.kernels import Markov, Static, Temporal
+from windvane.kernels.state_space import state_space
+from windvane.kernels.trends import TimeMatern32
+
+
+@component
+@dataclass(frozen=True)
+class Hypothesis:
+    """A temporal kernel, what to call it, and its weight before anything is seen.
+
+    With `level`, the whole objective goes up and down besides, by the same amount everywhere.
+    """
+
+    label: str
+    temporal: Temporal
+    weight: float
+    level: Temporal | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str):
+            raise InvalidType(f"Hypothesis(label)={self.label!r}: must be a string")
+        if not isinstance(self.temporal, Temporal):
+            raise InvalidType(f"Hypothesis(temporal)={self.temporal!r}: must be a temporal kernel")
+        if self.level is not None and not isinstance(self.level, Temporal):
+            raise InvalidType(f"Hypothesis(level)={self.level!r}: must be a temporal kernel or None")
+        if self.level is not None and len(state_space(self.level).loading) > 1:
+            raise InvalidArgument(
+                f"Hypothesis(level)={self.level!r}: must be Static, Markov, or Static(share) * Markov"
+            )
+        object.__setattr__(self, "weight", real("Hypothesis(weight)", self.weight, above=0.0))
+
+
+HYPOTHESES: tuple[Hypothesis, ...] = (
+    Hypothesis("static", Static(), 0.30),
+    Hypothesis("drift 0.003", Markov(0.003), 0.10),
+    Hypothesis("drift 0.01", Markov(0.01), 0.10),
+    Hypothesis("drift 0.03", Markov(0.03), 0.10),
+    Hypothesis("drift 0.1", Markov(0.1), 0.05),
+    Hypothesis("drift 0.3", Markov(0.3), 0.05),
+    Hypothesis("half drifts 0.03", Static(0.5) + Static(0.5) * Markov(0.03), 0.05),
+    Hypothesis("half drifts 0.2", Static(0.5) + Static(0.5) * Markov(0.2), 0.05),
+    Hypothesis("a fifth drifts 0.3", Static(0.8) + Static(0.2) * Markov(0.3), 0.05),
+    Hypothesis("trend 10", TimeMatern32(10.0), 0.05),
+    Hypothesis("trend 30", TimeMatern32(30.0), 0.05),
+    Hypothesis("larger, drift 0.01", Static(9.0) * Markov(0.01), 0.05),
+    Hypothesis("level drifts", Static(), 0.05, level=Static(4.0) * Markov(0.03)),
+)

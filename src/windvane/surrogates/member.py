@@ -1,0 +1,217 @@
+"""One hypothesis of a mixture: an exact GP with a finite state in time, and its own idea of the noise.
+
+Symbols as in `gp`: W, z and alpha are those of its data, the observations from number `first` on. With
+A, P and h of its `StateSpace`, tau_i = A(now - t_i) P h is the covariance, but for k_S, of the state at
+present with observation i; at a candidate c the state has covariance k_S(c, c) P - gain(c). Mean, gain
+and tau move on with A: the posterior on M candidates stays exact at O(n M) an observation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.kernels.base import upper_triangle
+from windvane.kernels.state_space import state_space
+from windvane.surrogates.factor import Factor, below
+from windvane.surrogates.hypotheses import Hypothesis
+from windvane.surrogates.noise_belief import NoiseBelief
+
+SLACK = 1.5  # observations beyond its reach that a member carries along before it drops them together
+FEWEST = 16
+
+
+class View(NamedTuple):
+    """The belief moved on to a moment; mean and gain are None while nobody asks for them."""
+
+    now: float
+    tau: Array  # p x n
+    mean: Array | None  # p x M
+    gain: Array | None  # p (p + 1) / 2 x M, the upper triangle
+    fading: Array  # h' tau, n
+    lasting: Array  # the same for the part of f that lasts, n
+    level: Array  # cov(level, y_i), n; zeros if there is no level
+
+
+class Guess(NamedTuple):
+    """What is expected of one observation: f ~ N(mean, variance), and v = W k for the update."""
+
+    v: Array
+    mean: float
+    variance: float
+
+
+class Member:
+    """A hypothesis, and what it has made of the data since observation number `first`."""
+
+    def __init__(
+        self, hypothesis: Hypothesis, noise: NoiseBelief, *, first: int, born: int, lead: float
+    ) -> None:
+        self.hypothesis, self.noise = hypothesis, noise
+        self.label, self.temporal, self._level = hypothesis.label, hypothesis.temporal, hypothesis.level
+        self.first, self.born = first, born  # counted from 0 in the mixture's data; the step of its birth
+        self.dynamics = state_space(self.temporal)
+        self.loading = self.dynamics.loading
+        # a signal larger than expected moves the mean, but is no reason to explore more widely
+        self.lasting = self.dynamics.lasting(lead) / math.sqrt(max(self.dynamics.variance, 1.0))
+        self.order = len(self.loading)
+        self._rows, self._columns = upper_triangle(self.order)
+        self.source = self.dynamics.stationary @ self.loading  # P h
+        self.variance = self.dynamics.variance  # of f, and of the part of it that lasts
+        self.lasting_variance = float(self.lasting @ self.dynamics.stationary @ self.lasting)
+        twice = np.where(self._rows == self._columns, 1.0, 2.0)
+        self._form = twice * self.lasting[self._rows] * self.lasting[self._columns]  # l' gain l
+        self.noises = np.empty(0)  # of its observations, as they were taken in
+        self.factor = Factor()
+        self.z, self.alpha = np.empty(0), np.empty(0)
+        self._level_space = None if self._level is None else state_space(self._level)
+        self.level_variance = 0.0 if self._level_space is None else self._level_space.variance
+        none = np.empty(0)
+        self._view = self._moved = View(-math.inf, np.empty((self.order, 0)), None, None, none, none, none)
+
+    def __len__(self) -> int:
+        return self.factor.n
+
+    @property
+    def watched(self) -> bool:
+        """Whether it keeps its posterior on the candidates."""
+        return self._view.mean is not None
+
+    # -- at a moment -------------------------------------------------------------------------------------
+
+    def at(self, now: float) -> View:
+        """The belief moved on to `now`; nothing is changed."""
+        if self._moved.now != now:
+            self._moved = self._advance(self._view, now)
+        return self._moved
+
+    def _advance(self, old: View, now: float) -> View:
+        if not len(self):
+            return old._replace(now=now)
+        A, turn = self.dynamics.step(now - old.now)
+        level = old.level
+        if self._level_space is not None:
+            level = float(self._level_space.step(now - old.now)[0][0, 0]) * level
+        if self.order == 1 and A[0, 0] == 1.0:
+            return old._replace(now=now, level=level)
+        mean = None if old.mean is None else A @ old.mean
+        gain = None if old.gain is None else turn @ old.gain
+        return self._seen(now, A @ old.tau, mean, gain, level)
+
+    def _seen(self, now: float, tau: Array, mean: Array | None, gain: Array | None, level: Array) -> View:
+        return View(now, tau, mean, gain, self.loading @ tau, self.lasting @ tau, level)
+
+    def guess(self, k: Array, prior: float, now: float) -> Guess:
+        """What is expected at a point with spatial covariances k to all data of the mixture."""
+        view = self.at(now)
+        v = self.factor.project(k[self.first :] * view.fading + view.level)
+        known = prior * self.variance + self.level_variance
+        return Guess(v, float(v @ self.z), max(known - float(v @ v), 0.0))
+
+    def on_candidates(self, prior: Array, now: float) -> tuple[Array, Array]:
+        """The mean of f, and the variance of the part of f that lasts."""
+        view = self.at(now)
+        assert view.mean is not None
+        assert view.gain is not None
+        spread = prior * self.lasting_variance - self._form @ view.gain
+        return self.loading @ view.mean, np.maximum(spread, 0.0, out=spread)
+
+    def on_data(self, y: Array, prior: Array, now: float) -> tuple[Array, Array]:
+        """Mean and variance at its own observations, as of then and faded: to rank them, in O(n)."""
+        s = self.noises
+        mean = y[self.first :] - s * self.alpha
+        variance = s - s * s * self.factor.inverse_diagonal
+        share = self.at(now).fading / self.variance
+        k = prior[self.first :] * self.variance
+        return mean * share, np.maximum(k - share * share * (k - variance), 0.0)
+
+    # -- growing -----------------------------------------------------------------------------------------
+
+    def weights_for(self, guess: Guess, y: float, noise: float) -> tuple[Array, float, float]:
+        """Take an observation into the factor; returns w = K~^-1 k, the pivot, and the step along alpha."""
+        pivot = noise + guess.variance
+        w = self.factor.append(guess.v, pivot)
+        root = math.sqrt(pivot)
+        innovation = (y - guess.mean) / root
+        step = innovation / root
+        self.z = np.concatenate((self.z, (innovation,)))
+        self.alpha = np.concatenate((self.alpha - w * step, (step,)))
+        self.noises = np.concatenate((self.noises, (noise,)))
+        return w, pivot, step
+
+    def absorb(self, known: Array | None, row: Array, pivot: float, step: float, now: float) -> None:
+        """Update tau and the candidates; `known` (p x M) sums k_S over w tau, `row` is k_S(x, .)."""
+        view = self._moved if len(self) > 1 else self._moved._replace(now=now)
+        tau = np.concatenate((view.tau, self.source[:, None]), axis=1)
+        mean, gain = view.mean, view.gain
+        if known is not None and mean is not None and gain is not None:
+            news = known - self.source[:, None] * row
+            mean = mean - news * step
+            gain = gain + news[self._rows] * (news / pivot)[self._columns]
+        level = np.concatenate((view.level, (self.level_variance,)))
+        self._view = self._moved = self._seen(now, tau, mean, gain, level)
+
+    # -- starting again ----------------------------------------------------------------------------------
+
+    def rebuild(self, K: Array, y: Array, times: Array, now: float) -> None:
+        """Factor afresh, given k_S among all n data of the mixture and the noises of its own."""
+        first = self.first
+        own = times[first:]
+        K = K[first:, first:] * self.temporal.matrix(own, own)
+        level = np.zeros(len(own))
+        if self._level is not None:
+            K += self._level.matrix(own, own)
+            level = self._level.cross(own, now)
+        n = len(K)
+        K.reshape(-1)[:: n + 1] += self.noises
+        self.factor.clear()
+        if n and not self.factor.rebuild(K):
+            for i in range(n):  # the pivot never falls below the noise, so this cannot fail
+                v = self.factor.project(K[i, :i])
+                s = float(self.noises[i])
+                self.factor.append(v, s + max(float(K[i, i]) - s - float(v @ v), 0.0))
+        self.z = self.factor.project(y[first:])
+        self.alpha = self.factor.back(self.z)
+        tau = np.empty((self.order, n))
+        for i, t in enumerate(own):
+            tau[:, i] = self.dynamics.transition(now - float(t)) @ self.source
+        self._view = self._moved = self._seen(now, tau, None, None, level)
+
+    def watch(self, rows: Array) -> None:
+        """Start to keep the posterior on the candidates; `rows` is k_S(data, candidates)."""
+        view = self._view
+        mean, gain = np.zeros((self.order, rows.shape[1])), np.zeros((len(self._rows), rows.shape[1]))
+        if len(self):
+            own = rows[self.first :]
+            V = [below(self.factor.W, tau[:, None] * own) for tau in view.tau]
+            for i, known in enumerate(V):
+                mean[i] = self.z @ known
+            for row, (i, j) in enumerate(zip(self._rows, self._columns, strict=True)):
+                gain[row] = np.einsum("nm,nm->m", V[i], V[j])
+        self._view = self._moved = view._replace(mean=mean, gain=gain)
+
+    def unwatch(self) -> None:
+        """Stop keeping it."""
+        self._view = self._moved = self._view._replace(mean=None, gain=None)
+
+    def outdated(self, times: Array, now: float) -> int:
+        """How many of its oldest observations say nothing any more, once they are worth dropping."""
+        level = 0.0 if self._level_space is None else self._level_space.reach
+        reach = max(self.dynamics.reach, level)
+        if math.isinf(reach) or len(self) < FEWEST:
+            return 0
+        gone = int(np.searchsorted(times[self.first :], now - reach))
+        return gone if len(self) > SLACK * (len(self) - gone) + FEWEST else 0
+
+    def forget(self, count: int) -> None:
+        """Leave out its `count` oldest observations; a rebuild has to follow."""
+        self.first += count
+        self.noises = self.noises[count:]
+
+    def innovations(self) -> tuple[Array, Array]:
+        """y_i - E[y_i | before] and its variance, one step ahead, for each of its observations."""
+        roots = 1.0 / np.diagonal(self.factor.W)
+        return self.z * roots, roots * roots

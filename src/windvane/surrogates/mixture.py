@@ -1,0 +1,100 @@
+"""A Bayesian mixture of hypotheses about time: what is weighed, and how the weights move.
+
+Every hypothesis is an exact GP; its one-step predictive density is its evidence. A fixed share of the
+weight flows back to the prior weights at each step, so that no hypothesis ever dies. Sudden changes
+are hypotheses, too: at each step a static GP is born that believes in nothing before it, and the most
+likely few of these live on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from windvane.checks import Array, integer, probability, real
+from windvane.codec import component
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.kernels import Kernel
+from windvane.surrogates.hypotheses import HYPOTHESES, Hypothesis
+from windvane.surrogates.scaling import Scaling
+
+
+@component
+@dataclass(frozen=True)
+class Mixture:
+    """What `auto` believes before it sees anything. Frozen; a fit makes a new one.
+
+    `hazard` is the chance a step of a sudden change, `share` the part of the weight that flows back,
+    `outliers` the chance that an observation has `outlier_size` extra prior variances of noise.
+    The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
+    steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
+    in the caller's time; it is found out from the first observations. A sudden change whose weight
+    exceeds `believed` is taken for a fact.
+    """
+
+    kernel: Kernel
+    noise_variance: float
+    scaling: Scaling = field(default_factory=Scaling)
+    hypotheses: tuple[Hypothesis, ...] = HYPOTHESES
+    hazard: float = 0.003
+    share: float = 0.003
+    outliers: float = 0.01
+    outlier_size: float = 9.0
+    runs: int = 4
+    doubt: float = 3.0
+    lead: float = 6.0
+    interval: float = 1.0
+    believed: float = 0.99
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise InvalidType(f"Mixture(kernel)={self.kernel!r}: must be a kernel such as wv.RBF(0.2)")
+        for name in ("noise_variance", "outlier_size", "doubt", "interval"):
+            object.__setattr__(self, name, real(f"Mixture({name})", getattr(self, name), above=0.0))
+        for name in ("hazard", "share", "outliers"):
+            value = real(f"Mixture({name})", getattr(self, name), at_least=0.0, at_most=0.5)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
+        object.__setattr__(self, "believed", probability("Mixture(believed)", self.believed))
+        object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
+        given: Any = self.hypotheses
+        if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
+            raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")
+        labels = [one.label for one in given]
+        if not labels or len(set(labels)) < len(labels):
+            raise InvalidArgument(
+                f"Mixture(hypotheses): must be one or more, of different names, got {labels}"
+            )
+        object.__setattr__(self, "hypotheses", tuple(given))
+
+    @property
+    def prior(self) -> Array:
+        """The weights of the permanent hypotheses before anything is seen; they sum to 1."""
+        weights = np.array([hypothesis.weight for hypothesis in self.hypotheses])
+        return np.asarray(weights / weights.sum())
+
+
+class Update(NamedTuple):
+    """Weights after an observation, and the log of its predictive density under the mixture."""
+
+    weights: Array
+    log_density: float
+
+
+def reweigh(weights: Array, log_densities: Array, prior: Array, share: float) -> Update:
+    """Bayes' rule, then the fixed share towards the prior weights of the first, permanent hypotheses.
+
+    >>> reweigh(np.array([0.5, 0.5]), np.log([0.3, 0.1]), np.array([0.5, 0.5]), 0.0).weights
+    array([0.75, 0.25])
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights) + log_densities
+    top = float(logs.max())
+    after = np.exp(logs - top)
+    total = float(after.sum())
+    after *= (1.0 - share) / total
+    after[: len(prior)] += share * prior
+    return Update(after, top + math.log(total))
