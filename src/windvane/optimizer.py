@@ -24,6 +24,7 @@ from windvane.kernels import Static
 from windvane.retention import Belief
 from windvane.spaces.base import Domain
 from windvane.surrogates import GP, Blend, Given, Mixture, Model, Surrogate
+from windvane.surrogates.blend import FEWEST
 from windvane.surrogates.model import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Decision, Memory, alarm
@@ -256,7 +257,8 @@ class Optimizer:
     def _believe(self, blend: Blend, new: Observation, ruling: Ruling) -> tuple[Ruling, int]:
         """A mixture is its own trigger: what came before a sudden change that it believes in is dropped."""
         verdict = blend.verdict()
-        outlier = new if blend.outlier > 0.5 else None
+        scaled = not self.composition.rescale or self.size >= FEWEST
+        outlier = new if blend.outlier > 0.5 and scaled else None
         if not verdict.fired:
             return ruling._replace(verdict=verdict, outlier=outlier), 0
         blend.restart(blend.since_change())
@@ -329,7 +331,7 @@ class Optimizer:
         if ruling.outlier is None:
             return reason
         spread = math.sqrt(prediction.std**2 + prediction.noise_variance)
-        first, second, mean = (self._sign * each for each in (ruling.outlier.y, new.y, prediction.mean))
+        first, second, mean = (self._sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
         if ruling.outlier is new:
             return f"outlier: y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted"
         outlier = (

@@ -47,7 +47,7 @@ class Mixture:
     doubt: float = 3.0
     lead: float = 6.0
     interval: float = 1.0
-    believed: float = 0.99
+    believed: float = 0.9
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
