@@ -33,6 +33,7 @@ STATE_VERSION = 1
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
 LOG_2PI = math.log(2.0 * math.pi)
+STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
 
 class Held(NamedTuple):
@@ -135,7 +136,7 @@ class Optimizer:
 
     def _generator(self) -> np.random.Generator:
         """The generator of this step: a function of the seed and t, so that asking changes nothing."""
-        return np.random.default_rng((self.seed, self._step))
+        return np.random.default_rng((self.seed, STREAM, self._step))
 
     # -- asking ----------------------------------------------------------------------------------------
 
