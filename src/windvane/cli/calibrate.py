@@ -68,6 +68,9 @@ def _list(values: Iterable[float]) -> str:
     return " ".join(f"{value:g}" for value in values)
 
 
+WIDE = 110  # columns; on a narrower terminal intervals go below their figures
+
+
 def register(verbs: Any) -> None:
     """Add the verb to the command line."""
     verb = verbs.add_parser(
@@ -221,11 +224,16 @@ def _show(console: Any, report: Calibration) -> None:
     text = require("rich.text", EXTRA).Text
     table = require("rich.table", EXTRA).Table()
     for number, lines in enumerate(report.headings):
-        first = number == 0
-        table.add_column("\n".join(lines), justify="left" if first else "right", no_wrap=first)
+        side = "right" if number else "left"
+        table.add_column("\n".join(lines), justify=side, no_wrap=not number, overflow="fold")
     for row in report.cells:
-        table.add_row(*map(text, row))
+        table.add_row(*(text(cell if console.width >= WIDE else _folded(cell)) for cell in row))
     console.print(text(f"{report.algorithm} on {report.about}", style="italic"), soft_wrap=True)
     console.print(table)
     for note in report.notes:
         console.print(note, style="dim", highlight=False)
+
+
+def _folded(cell: str) -> str:
+    """An interval below its figure, and the arguments of a trigger below its name."""
+    return cell.replace(" (", "\n(").replace("), ", ")\n").replace("(delta", "\n(delta")

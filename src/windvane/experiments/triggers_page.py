@@ -93,7 +93,8 @@ def jumps(study: Study) -> Table:
         for name in WATCHING_CHANGE
     ]
     note = (
-        f"After {QUIET_STEPS} quiet steps the objective f becomes sqrt(1 - s²) f + s g, with g a fresh draw. "
+        f"After {QUIET_STEPS} quiet steps the objective f becomes sqrt(1 - s²) f + s g, with g a fresh draw: "
+        "a share s² of its variance is replaced, which is what `wv.calibrate` calls the size. "
         f"Share of {_runs(study.jumps)} runs in which that was noticed within {JUMP_STEPS} steps, and the "
         "median number of steps it took, 1 at the first; runs with an alarm before the jump are left out "
         "for that trigger."
