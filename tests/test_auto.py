@@ -602,3 +602,23 @@ def test_told_nothing_it_beats_random_search_on_a_drifting_task():
         ]
         ratios.append(regret[0] / regret[1])
     assert np.mean(ratios) < 0.7
+
+
+def test_after_a_value_far_off_the_place_is_asked_again():
+    """Change or outlier? Only a second look tells; elsewhere both hypotheses would live on side by side."""
+    again = 0
+    for seed in range(6):
+        opt = make(LINE, seed=seed, kernel=wv.RBF(0.2), noise_variance=0.01)
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            x = opt.ask()
+            opt.tell(x, math.sin(5.0 * x[0]) + 0.1 * rng.normal())
+        x = opt.ask()
+        event = opt.tell(x, math.sin(5.0 * x[0]) - 3.0)  # as likely the one as the other
+        disputed = 0.1 < max(w for name, w in event.beliefs.items() if name.startswith("changed")) < 0.9
+        again += not disputed or abs(opt.ask()[0] - x[0]) < 0.1
+        for _ in range(3):
+            x = opt.ask()
+            event = opt.tell(x, math.sin(5.0 * x[0]) + 0.1 * rng.normal())
+        assert max(w for name, w in event.beliefs.items() if name.startswith("changed")) < 0.1
+    assert again == 6

@@ -47,7 +47,7 @@ def bench(capsys, *arguments):
 def test_it_runs_and_writes_the_page(capsys, short, tmp_path):
     code, out, err = bench(capsys, "--suite", "standard", "--markdown", "docs/adaptivity.md")
     assert (code, err) == (0, "")
-    for said in ("worst", "within", "seeds 1000 to 1001", "gp-ucb is within 10 %", "Left out: lab days 7-8"):
+    for said in ("worst", "within", "seeds 4000 to 4001", "gp-ucb is within 10 %", "Left out: lab days 7-8"):
         assert said in " ".join(out.split())
     page = (tmp_path / "docs" / "adaptivity.md").read_text()
     command = "`windvane bench --suite standard --runs 2 --markdown docs/adaptivity.md`"

@@ -10,6 +10,7 @@ from windvane.data import Observation
 from windvane.kernels import RBF, Markov, Matern52, Static
 from windvane.kernels.trends import TimeMatern32
 from windvane.surrogates import Blend, Hypothesis, Mixture
+from windvane.surrogates.mixture_posterior import DISPUTED
 
 HYPOTHESES = (
     Hypothesis("static", Static(), 1.0),
@@ -55,6 +56,16 @@ def members(blend, points, now, lasting):
     return found
 
 
+def blended(parts):
+    """Weighted mean and variance, and the variance between the means of those with a tenth or more."""
+    mean, variance = (sum(part[0] * part[i] for part in parts) for i in (1, 2))
+    rivals = [(w, m) for w, m, _ in parts if w >= DISPUTED]
+    if len(rivals) > 1:
+        centre = np.average([m for _, m in rivals], axis=0, weights=[w for w, _ in rivals])
+        variance = variance + sum(w * (m - centre) ** 2 for w, m in rivals)
+    return mean, variance
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_are_weighted_means_of_dense_solves(name):
     blend = filled(KERNELS[name])
@@ -62,8 +73,7 @@ def test_values_are_weighted_means_of_dense_solves(name):
     assert len([m for m in blend.members if m.watched]) >= 4
     assert any(m.first and m.watched for m in blend.members)
     points = np.random.default_rng(1).uniform(size=(9, 2))
-    parts = members(blend, points, NOW, lasting=True)
-    mean, variance = (sum(part[0] * part[i] for part in parts) for i in (1, 2))
+    mean, variance = blended(members(blend, points, NOW, lasting=True))
     surface = posterior.surface(points)
     for got in (posterior.at(points), (surface.mean, surface.variance)):
         np.testing.assert_allclose(got[0], mean, atol=1e-9)
@@ -72,9 +82,19 @@ def test_values_are_weighted_means_of_dense_solves(name):
         local = posterior.local(x)
         assert local.means[0] == pytest.approx(mean[i], abs=1e-9)
         assert local.prior - local.gram[0][0] == pytest.approx(variance[i], abs=1e-9)
-    parts = members(blend, posterior.candidates, NOW, lasting=True)
-    for got, i in zip(posterior.on_candidates(), (1, 2), strict=True):
-        np.testing.assert_allclose(got, sum(part[0] * part[i] for part in parts), atol=1e-9)
+    expected = blended(members(blend, posterior.candidates, NOW, lasting=True))
+    for got, wanted in zip(posterior.on_candidates(), expected, strict=True):
+        np.testing.assert_allclose(got, wanted, atol=1e-9)
+
+
+def test_disagreement_counts_between_serious_rivals_only():
+    blend = filled(KERNELS["rbf"])
+    points = np.random.default_rng(1).uniform(size=(9, 2))
+    within = sum(w * v for w, _, v in members(blend, points, NOW, lasting=True))
+    assert (blend.posterior(NOW).at(points)[1] > within + 1e-4).any()  # several have a tenth or more
+    blend.weights = np.array([0.95, *[0.05 / (len(blend.weights) - 1)] * (len(blend.weights) - 1)])
+    within = sum(w * v for w, _, v in members(blend, points, NOW, lasting=True))
+    np.testing.assert_allclose(blend.posterior(NOW).at(points)[1], within, atol=1e-9)
 
 
 def test_the_whole_variance_counts_disagreement():

@@ -2,10 +2,10 @@
 
 Its mean is the weighted mean of the members' means, its variance the weighted mean of their
 variances, in which a member counts only the uncertainty that lasts, see `StateSpace.lasting`.
-That the members disagree is left out: it is not an uncertainty about this or that point, which asking
-there would reduce, but one about time, which any observation does; counted, it is largest where values are
-far from the prior mean, and keeps the search there (docs/decisions/0015). A level that is the same
-everywhere is left out as well. `whole` counts everything.
+That members disagree is counted only between those that are seriously in dispute: asking where they
+differ settles it. The disagreement of those that nobody believes is largest where values are far from
+the prior mean, and counted it would keep the search there (docs/decisions/0015). A level that is the
+same everywhere is left out. `whole` counts everything.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.kernels import Kernel
+from windvane.kernels.base import upper_triangle
 from windvane.surrogates.cache import CandidateCache
 from windvane.surrogates.factor import below
 from windvane.surrogates.member import Member
 from windvane.surrogates.surface import Local, Surface
+
+DISPUTED = 0.1  # the weight from which a member's disagreement with the others counts
 
 
 class MixturePosterior:
@@ -35,6 +38,10 @@ class MixturePosterior:
         now: float,
     ) -> None:
         self._kernel, self._cache, self._y, self._acting, self._now = kernel, cache, y, acting, now
+        # weights of the members in dispute, 0 for the rest
+        self._disputed = np.array([w if w >= DISPUTED else 0.0 for w, _ in acting])
+        if np.count_nonzero(self._disputed) < 2:
+            self._disputed[:] = 0.0
         self.size = len(X)
         self.candidates = cache.points
         self.grid = cache.shape
@@ -42,12 +49,10 @@ class MixturePosterior:
 
     def on_candidates(self) -> tuple[Array, Array]:
         """Mean and variance on the candidates."""
-        mean, variance = np.zeros(len(self.candidates)), np.zeros(len(self.candidates))
-        for weight, member in self._acting:
-            m, s = member.on_candidates(self._cache.prior, self._now)
-            mean += weight * m
-            variance += weight * s
-        return mean, variance
+        found = [member.on_candidates(self._cache.prior, self._now) for _, member in self._acting]
+        means = np.array([mean for mean, _ in found])
+        weights = np.array([weight for weight, _ in self._acting])
+        return weights @ means, weights @ np.array([spread for _, spread in found]) + self._between(means)
 
     def on_observed(self) -> tuple[Array, Array]:
         """Mean and variance at the data's points, to rank them: those of the heaviest member."""
@@ -59,7 +64,15 @@ class MixturePosterior:
     def at(self, points: Array) -> tuple[Array, Array]:
         """Mean and variance at m points."""
         weights, means, variances = self._members_at(points, lasting=True)
-        return weights @ means, weights @ variances
+        return weights @ means, weights @ variances + self._between(means)
+
+    def _between(self, means: Array) -> Array | float:
+        """The variance of the disputed members' means around their own mean; one row a member."""
+        total = float(self._disputed.sum())
+        if not total:
+            return 0.0
+        off = means - self._disputed @ means / total
+        return np.asarray(self._disputed @ (off * off))
 
     def whole(self, points: Array) -> tuple[Array, Array]:
         """Mean and variance of f itself at m points, disagreement and all."""
@@ -104,22 +117,47 @@ class MixturePosterior:
         def blended(name: str) -> Array:
             return np.asarray(sum(weight * getattr(part, name) for weight, part in parts))
 
-        def bend(a: Array | float, c: Array) -> Array:
-            return np.asarray(sum(weight * part.bend(a, c) for weight, part in parts))
+        variance, slope = blended("variance"), blended("variance_gradient")
+        disputes = [(u, part) for u, (_, part) in zip(self._disputed, parts, strict=True) if u]
+        total = float(self._disputed.sum())
+        if disputes:
+            centre = sum(u * part.mean for u, part in disputes) / total
+            tilt = sum(u * part.mean_gradient for u, part in disputes) / total
+            for u, part in disputes:
+                off = part.mean - centre
+                variance += u * off * off
+                slope += 2.0 * u * off[:, None] * part.mean_gradient
 
-        return Surface(
-            blended("mean"), blended("variance"), blended("mean_gradient"), blended("variance_gradient"), bend
-        )
+        def bend(a: Array | float, c: Array) -> Array:
+            bent = np.asarray(sum(weight * part.bend(a, c) for weight, part in parts))
+            for u, part in disputes:
+                turn = part.mean_gradient - tilt
+                bent += u * part.bend(2.0 * c * (part.mean - centre), np.zeros_like(c))
+                bent += (2.0 * u * c)[:, None, None] * turn[:, :, None] * turn[:, None, :]
+            return bent
+
+        return Surface(blended("mean"), variance, blended("mean_gradient"), slope, bend)
 
     def local(self, x: Array) -> Local:
         """The same at one point, in plain numbers."""
         D = self._kernel.expand(x, self.observed)
         prior = float(self._kernel.diagonal(x[None, :])[0])
-        means, gram, spread = np.zeros(len(D)), np.zeros((1 + len(x), len(D))), 0.0
+        d = len(x)
+        found, gram, spread = [], np.zeros((1 + d, len(D))), 0.0
         for weight, member in self._acting:
             own, view = D[:, member.first :], member.at(self._now)
-            means += weight * (own @ (view.fading * member.alpha))
+            found.append(own @ (view.fading * member.alpha))
             V = below(member.factor.W, (own * view.lasting).T)
-            gram += weight * (V[:, : 1 + len(x)].T @ V)
+            gram += weight * (V[:, : 1 + d].T @ V)
             spread += weight * prior * member.lasting_variance
-        return Local(means.tolist(), gram.tolist(), spread)
+        means = np.array(found)
+        total = float(self._disputed.sum())
+        if total:  # -2 gram has the variance's derivatives: take off half of those of the disagreement
+            i, j = upper_triangle(d)
+            off = means - self._disputed @ means / total
+            u = self._disputed * off[:, 0]
+            gram[0, 0] -= u @ off[:, 0]
+            gram[0, 1:] -= u @ means[:, 1:]
+            gram[0, 1 + d :] -= self._disputed @ (off[:, 1 + i] * off[:, 1 + j])
+        weights = np.array([weight for weight, _ in self._acting])
+        return Local((weights @ means).tolist(), gram.tolist(), spread)
