@@ -13,7 +13,7 @@ from windvane.experiments.entries import Entry
 from windvane.experiments.results import Group, Results
 
 ENTRIES = [Entry("auto"), Entry("auto", (("blind", True),)), Entry("tv-gp-ucb"), Entry("random")]
-RUNS = range(1000, 1005)
+RUNS = range(4000, 4005)
 #          static, jumps, Ackley
 MEDIANS = {
     "auto": (1.00, 1.60, 0.50),
@@ -42,7 +42,7 @@ def results(medians=MEDIANS):
 
 @pytest.fixture(scope="module")
 def arenas():
-    found, _ = suite.arenas(seed=1000, data=None)
+    found, _ = suite.arenas(seed=4000, data=None)
     return [arena for arena in found if arena.label in TASKS]
 
 
@@ -120,8 +120,8 @@ def test_the_page_says_it_all(outcome_of):
         "`auto` is within 10 % of the best rival on 2 of 3 tasks. It is ahead of all rivals on 1 (Ackley).",
         "Its worst ratio is 2.00 (2.00 to 2.00), on jumps.",
         "| jumps | 2.00 (2.00 to 2.00) | 1.6 | 0.8 | tv-gp-ucb |",
-        "seeds 1000 to 1004",
-        "Seeds 0 to 39 were used while `auto` was designed; no choice was made on those of this page.",
+        "seeds 4000 to 4004",
+        suite.TUNING,
         "`auto` is told the kernel, where the task has one. It is told neither noise, nor rate, nor horizon.",
         "auto (told nothing): the space is all it gets.",
         "tv-gp-ucb: told a rate of change",
@@ -143,7 +143,7 @@ def test_the_page_says_it_all(outcome_of):
 
 
 def test_a_page_on_the_seeds_of_the_design_admits_it(outcome_of):
-    text = adaptivity_page.page(outcome_of(seeds=range(38, 43)), "figure.png")
+    text = adaptivity_page.page(outcome_of(seeds=range(2008, 2013)), "figure.png")
     assert "Of these seeds 2 were used while `auto` was designed" in text
     assert suite.TUNING not in text
 
@@ -157,7 +157,7 @@ def test_without_the_subject_there_is_no_word_of_it(outcome_of):
 
 def test_stand_ins_are_called_so(outcome_of, monkeypatch):
     found = outcome_of()
-    real, _ = suite.arenas(seed=1000, data=None)
+    real, _ = suite.arenas(seed=4000, data=None)
     shown = adaptivity_page.tasks(
         adaptivity_page.Outcome(Terms(ENTRIES, real, RUNS, [], 0.03, ""), found.board, found.duels)
     )

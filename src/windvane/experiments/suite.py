@@ -20,8 +20,8 @@ from windvane.experiments.entries import Entry, parse
 FIRST_SEED = 4000
 DESIGN_SEEDS = range(2010)
 TUNING = (
-    "Seeds 0 to 39, 100 to 119, 1000 to 1009 and 2000 to 2009 were used while `auto` was designed; no choice was made "
-    "on those of this page."
+    "Seeds 0 to 39, 100 to 119, 1000 to 1009 and 2000 to 2009 were used while `auto` was designed; "
+    "no choice was made on those of this page."
 )
 SUBJECT = "auto"  # the algorithm whose adaptivity the page is about
 
