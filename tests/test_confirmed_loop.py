@@ -440,7 +440,7 @@ def run(task, trigger, seed):
     return wv.simulate(wv.make("et-gp-ucb", task.space, trigger=trigger, seed=seed, **known), task, seed=seed)
 
 
-def false_resets(trigger, runs=8):
+def false_resets(trigger, runs=16):
     """On objectives that stand still, where every fiftieth observation is off by 1.5 to 4.5."""
     total = 0
     for seed in range(runs):
