@@ -17,7 +17,7 @@ from typing import Any
 from windvane import triggers
 from windvane.calibration import DELTAS, JUMPS, Calibration, calibrate
 from windvane.checks import integer, one_of, real
-from windvane.cli.running import EXTRA, writable
+from windvane.cli.running import EXTRA, bars_on, writable
 from windvane.experiments.executors import Processes
 from windvane.experiments.figures import save
 from windvane.experiments.files import write_text
@@ -183,17 +183,8 @@ def _asked(given: argparse.Namespace) -> dict[str, Any]:
 def _watched(console: Any, given: argparse.Namespace) -> Calibration:
     """The report, with a bar that knows how long it will take."""
     asked, jobs = _asked(given), integer("--jobs", given.jobs, at_least=1)
-    progress = require("rich.progress", EXTRA)
-    columns = (
-        progress.TextColumn("runs"),
-        progress.BarColumn(bar_width=None),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        progress.TimeRemainingColumn(),
-    )
     with ExitStack() as stack:
-        bars = progress.Progress(*columns, console=console, transient=True)
+        bars = bars_on(console)
         bar = bars.add_task("runs")
 
         def on_progress(done: int, total: int) -> None:

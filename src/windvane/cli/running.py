@@ -74,10 +74,8 @@ def writable(out: Path) -> None:
         ) from error
 
 
-def watched(
-    console: Any, name: str, trials: Sequence[Trial], store: Store, workers: Workers
-) -> dict[Trial, Result]:
-    """The results, with a bar that knows how long it will take."""
+def bars_on(console: Any) -> Any:
+    """Progress bars that know how long it will take."""
     progress = require("rich.progress", EXTRA)
     columns = (
         progress.TextColumn("{task.description:<16}"),
@@ -87,7 +85,14 @@ def watched(
         progress.TextColumn("left"),
         progress.TimeRemainingColumn(),
     )
-    with progress.Progress(*columns, console=console, speed_estimate_period=60.0) as bars:
+    return progress.Progress(*columns, console=console, speed_estimate_period=60.0)
+
+
+def watched(
+    console: Any, name: str, trials: Sequence[Trial], store: Store, workers: Workers
+) -> dict[Trial, Result]:
+    """The results, with a bar that knows how long it will take."""
+    with bars_on(console) as bars:
         bar = bars.add_task(name, total=len(trials))
         return execute(
             trials,

@@ -60,16 +60,7 @@ def run(given: argparse.Namespace) -> None:
     running.writable(given.out)
     if given.markdown is not None and given.markdown.is_dir():
         raise StorageFailure(f"--markdown {given.markdown}: is a folder; must be a file")
-    progress = require("rich.progress", EXTRA)
-    columns = (
-        progress.TextColumn("triggers"),
-        progress.BarColumn(bar_width=None),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=console, speed_estimate_period=60.0) as bars:
+    with running.bars_on(console) as bars:
         bar = bars.add_task("triggers", total=plan.batches)
         study = triggers.conduct(plan, first, workers, on_batch=lambda: bars.advance(bar))
     triggers_page.write(study, given.out, _command(given), given.markdown)
