@@ -27,6 +27,10 @@ class UnknownName(WindvaneError, LookupError):
     """A name (of an algorithm, a task, a component) that nobody registered."""
 
 
+class Conflict(WindvaneError, ValueError):
+    """What is asked contradicts what is recorded: a study that exists already, a value told twice."""
+
+
 class CorruptState(WindvaneError, ValueError):
     """A state that is cut, altered, or written by another version."""
 

@@ -7,8 +7,9 @@ tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +99,11 @@ class Optimizer:
         return 1.0 if self._last_time is None else self._last_time + 1.0
 
     @property
+    def last_time(self) -> float | None:
+        """The time of the last observation, as it was told; None before the first."""
+        return self._last_time
+
+    @property
     def step(self) -> int:
         """The running number t of the next observation, from 1."""
         return self._step
@@ -140,14 +146,19 @@ class Optimizer:
 
     # -- asking ----------------------------------------------------------------------------------------
 
-    def ask(self, time: float | None = None) -> Any:
+    def ask(self, time: float | None = None, *, pending: Sequence[Any] = ()) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
 
         After an observation that was set aside (`event.set_aside`) it is that observation's point.
+        `pending` are points that are being evaluated at this moment: the answer is chosen as if
+        each of them had given the value that is predicted there. Nothing is learned from that.
         """
         _, now = self._now(time)
-        if self._held is not None:
+        beside = [self.space.encode(point) for point in pending]
+        if self._held is not None and not any(np.array_equal(self._held.observation.x, x) for x in beside):
             return _echo(self._held.x)
+        if beside:
+            return self.space.decode(self._beside(beside, now))
         if self._asked is None or self._asked[0] != now:
             with self._threads():
                 choice = self.composition.acquisition.propose(
@@ -155,6 +166,20 @@ class Optimizer:
                 )
             self._asked = (now, choice.point)
         return self.space.decode(self._asked[1])
+
+    def _beside(self, pending: Sequence[Array], now: float) -> Array:
+        """The point to evaluate beside others. A predicted value moves no mean, but settles what is near."""
+        surrogate = deepcopy(self._surrogate)
+        with self._threads():
+            for point in pending:
+                forecast = surrogate.forecast(point, now)
+                imagined = Observation(point, forecast.prediction.mean, now, self._step)
+                surrogate.extend(surrogate.data + imagined, forecast.projection)  # type: ignore[arg-type]
+            moment = Moment(self._step, self._elapsed, self._dim, surrogate.information_gain)
+            generator = (self.seed, STREAM, self._step, len(pending))
+            return self.composition.acquisition.propose(
+                surrogate.posterior(now), self.space, moment, lambda: np.random.default_rng(generator)
+            ).point
 
     def _moment(self) -> Moment:
         return Moment(self._step, self._elapsed, self._dim, self._surrogate.information_gain)
