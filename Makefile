@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench clean
+.PHONY: help demo test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench crash open load clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,9 +20,19 @@ $(VENV)/experiments: pyproject.toml constraints.txt
 	$(PIP) -c constraints.txt -e '.[experiments]'
 	@touch $@
 
+# Not compiled here: of some ten thousand files the tests import a part, which is compiled as they go.
 $(VENV)/test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt -e '.[experiments,dask,test]'
+	$(PIP) --no-compile -c constraints.txt -e '.[experiments,dask,service,postgres,test]'
+	@touch $@
+
+# Debian's Chromium, for the tests of the page. Where it cannot be installed they are skipped, and say so.
+$(VENV)/browser: $(VENV)/test
+	@command -v chromium > /dev/null || { \
+	  echo "installing Chromium for the tests of the page"; \
+	  root=$$([ $$(id -u) = 0 ] || echo sudo -n); \
+	  { $$root apt-get update -qq && $$root apt-get install -qq -y --no-install-recommends chromium; } > /dev/null 2>&1; \
+	} || echo "no Chromium: the tests of the page will be skipped"
 	@touch $@
 
 demo: $(VENV)/demo  ## ET-GP-UCB against its rivals on a drifting objective, under a minute, with a picture
@@ -34,8 +44,9 @@ lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint  ## every check and every test
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
+test: lint $(VENV)/browser  ## every check and every test
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
+	  $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 table1: $(VENV)/experiments  ## Table 1, all rows and columns, 50 runs, beside the paper's figures
 	$(BIN)/windvane reproduce table1
@@ -72,6 +83,15 @@ bench: .venv-bench/ready  ## Windvane beside BoTorch in one run: time a step and
 
 wdbo-bench: .venv-wdbo/ready  ## Windvane's W-DBO beside its authors' package: agreement, speed, regret (CPython 3.11)
 	.venv-wdbo/bin/python bench/wdbo.py
+
+crash: $(VENV)/test  ## kill -9 under four writers, 200 times, on SQLite and on PostgreSQL: is anything lost?
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/crash.py
+
+open: $(VENV)/test  ## how long it takes to open a study of 100,000 events
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/open.py
+
+load: $(VENV)/test  ## tell and ask over HTTP: pairs a second for 50 studies of 100 points, and where the time goes
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/load.py
 
 clean:  ## remove environments and results
 	rm -rf $(VENV) .venv-bench .venv-wdbo out build dist src/*.egg-info

@@ -20,6 +20,8 @@ EXECUTED = (
     "docs/own-trigger.md",
     "docs/choose-delta.md",
     "docs/benchmark.md",
+    "docs/studies.md",
+    "docs/replay.md",
 )
 # a block is left out only if the line above it says so: <!-- skip: why -->
 BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -64,7 +66,8 @@ def test_code_runs(page, monkeypatch, tmp_path):
                 function(**arguments)
 
 
-def test_the_readme_example_explains_its_resets(capsys):
+def test_the_readme_example_explains_its_resets(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / "README.md"):
         exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out

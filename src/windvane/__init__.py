@@ -7,6 +7,8 @@
 False
 """
 
+from typing import TYPE_CHECKING, Any
+
 from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Theorem1Beta, Uniform
 from windvane.algorithms import algorithms, make
 from windvane.calibration import Calibration, calibrate
@@ -14,14 +16,17 @@ from windvane.codec import component
 from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
 from windvane.errors import (
+    Conflict,
     CorruptState,
     InvalidArgument,
     InvalidType,
     MissingExtra,
     NumericalFailure,
+    StorageFailure,
     UnknownName,
     WindvaneError,
 )
+from windvane.extras import require
 from windvane.kernels import (
     RBF,
     Empirical,
@@ -35,6 +40,7 @@ from windvane.kernels import (
     Wiener,
 )
 from windvane.optimizer import Optimizer, restore
+from windvane.replay import Log, Replay, replay
 from windvane.retention import (
     Backtracking,
     Belief,
@@ -76,6 +82,9 @@ from windvane.triggers import (
     ResetWindow,
 )
 
+if TYPE_CHECKING:
+    from windvane.study import Study
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -92,6 +101,7 @@ __all__ = [
     "Choice",
     "Composition",
     "Confirmed",
+    "Conflict",
     "ConstantBeta",
     "CorruptState",
     "Dataset",
@@ -115,6 +125,7 @@ __all__ = [
     "LearnOnline",
     "LearnThenMonitor",
     "Likelihood",
+    "Log",
     "LogBeta",
     "LogNormal",
     "Markov",
@@ -133,12 +144,15 @@ __all__ = [
     "Prediction",
     "Real",
     "Relevance",
+    "Replay",
     "ResetWindow",
     "Scaling",
     "Search",
     "SlidingWindow",
     "Space",
     "Static",
+    "StorageFailure",
+    "Study",
     "Theorem1Beta",
     "TimeMatern32",
     "TimeMatern52",
@@ -154,8 +168,16 @@ __all__ = [
     "component",
     "fit",
     "make",
+    "replay",
     "restore",
     "simulate",
     "task",
     "tasks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Study` needs a database, which is an extra: it is imported when it is first used."""
+    if name == "Study":
+        return require("windvane.study", "studies").Study
+    raise AttributeError(f"module 'windvane' has no attribute {name!r}")

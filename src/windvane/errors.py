@@ -47,6 +47,14 @@ class StorageFailure(WindvaneError, OSError):
     """Something could not be written or read: a full disk, a missing permission, a damaged file."""
 
 
+class Forbidden(WindvaneError, PermissionError):
+    """A service wants a token, or one that may do more."""
+
+
+class Unavailable(WindvaneError, ConnectionError):
+    """A service could not be reached, has too much to do, or does not answer as a Windvane service does."""
+
+
 class WorkersLost(WindvaneError, RuntimeError):
     """Worker processes died and could not be replaced."""
 

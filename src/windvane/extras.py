@@ -18,5 +18,5 @@ def require(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        top = module.split(".")[0]
+        top = (error.name or module).split(".")[0]  # what is missing may be what the module imports
         raise MissingExtra(f"this needs {top}: pip install 'windvane[{extra}]'") from error

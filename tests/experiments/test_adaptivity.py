@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
+from windvane.entries import Entry
 from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments import adaptivity, adaptivity_page, heatmap, leaderboard, suite
 from windvane.experiments.adaptivity_page import Terms
-from windvane.experiments.entries import Entry
 from windvane.experiments.results import Group, Results
 
 ENTRIES = [Entry("auto"), Entry("auto", (("blind", True),)), Entry("tv-gp-ucb"), Entry("random")]

@@ -3,9 +3,9 @@
 import pytest
 
 import windvane as wv
+from windvane.entries import parse
 from windvane.errors import UnknownName
 from windvane.experiments import contest
-from windvane.experiments.entries import parse
 from windvane.experiments.measures import optimizer_for
 from windvane.experiments.trial import Trial
 from windvane.surrogates import Given

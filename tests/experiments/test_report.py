@@ -9,12 +9,12 @@ import pytest
 
 from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments.claims import Claim
-from windvane.experiments.files import whole, write_text
 from windvane.experiments.paper.contradictions import CONTRADICTIONS
 from windvane.experiments.report import _claim, counts, write_html, write_markdown
 from windvane.experiments.reproduce import Summary, summaries
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table
+from windvane.files import whole, write_text
 
 PNG = b"\x89PNG\r\n\x1a\n not really a picture"
 

@@ -3,8 +3,8 @@
 import pytest
 
 import windvane as wv
-from windvane.experiments import contest, spelling, suite
-from windvane.experiments.entries import Entry, parse
+from windvane.entries import Entry, named_triggers, parse
+from windvane.experiments import contest, suite
 from windvane.experiments.measures import optimizer_for
 from windvane.experiments.trial import Trial
 from windvane.surrogates import Given
@@ -116,7 +116,7 @@ def test_a_trigger_by_name(arenas):
 
 
 def test_names_of_triggers_are_their_classes_in_small_letters():
-    found = spelling.named_triggers()
+    found = named_triggers()
     assert {"posterior-bound", "likelihood", "never"} <= set(found)
     for name, made in found.items():
         assert name.replace("-", "") == made.__name__.lower()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -67,19 +68,29 @@ def test_the_cell_that_does_not_reproduce_is_not_our_doing():
     assert abs(np.mean(independent) - np.mean(ours)) < 0.12
 
 
-STATIC_RUNS = 1000
+STATIC_RUNS = (150, 1000)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_lemma_3_holds(part):
-    """A thousand static runs of 200 steps in four parts: the share with any alarm is at most delta.
+def most(runs, delta):
+    """So few runs with an alarm that a trigger with a share of delta has no more with at most 0.5 %."""
+    return int(stats.binom.ppf(0.005, runs, delta)) - 1
 
-    The shares are far below delta: the union bound and the sum of two separate widths are loose.
+
+def test_lemma_3_holds():
+    """Static runs of 200 steps: the share with any alarm is at most delta.
+
+    The shares are far below delta (0.2 %, 0.5 % and 2.9 % of `make lemma3`): the union bound and the sum of
+    two separate widths are loose. So 150 runs settle it, but for one time in thirty, and then a thousand do.
+    A trigger with a share of delta passes with a probability of at most 1 %, 0.5 % at either look.
     """
-    seeds = range(part * STATIC_RUNS // 4, (part + 1) * STATIC_RUNS // 4)
     (cell,) = lemma3.cells(Setting())
-    found = [run(trial) for trial in cell.trials(seeds)]
-    for delta in lemma3.DELTAS:
-        share = float(np.mean([result[f"alarms {delta:g}"].size > 0 for result in found]))
-        print(f"{delta}: {share:.2%}")
-        assert share <= delta
+    found = []
+    for runs in STATIC_RUNS:
+        found += [run(trial) for trial in cell.trials(range(len(found), runs))]
+        alarmed = {
+            delta: sum(result[f"alarms {delta:g}"].size > 0 for result in found) for delta in lemma3.DELTAS
+        }
+        print(f"of {runs} runs: {alarmed}")
+        if all(count <= most(runs, delta) for delta, count in alarmed.items()):
+            return
+    pytest.fail(f"too many of {runs} runs have an alarm, by delta: {alarmed}")

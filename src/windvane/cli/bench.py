@@ -15,11 +15,11 @@ from typing import Any
 from windvane.checks import real
 from windvane.cli import running, suite
 from windvane.cli.running import EXTRA
+from windvane.entries import Entry
 from windvane.errors import AlgorithmFailed, StorageFailure
 from windvane.experiments import contest, leaderboard
 from windvane.experiments.adaptivity_page import Terms, outcome
 from windvane.experiments.contest import Arena
-from windvane.experiments.entries import Entry
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.leaderboard import Leaderboard
 from windvane.experiments.records import write_records

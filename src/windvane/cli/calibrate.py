@@ -20,8 +20,8 @@ from windvane.checks import integer, one_of, real
 from windvane.cli.running import EXTRA, bars_on, writable
 from windvane.experiments.executors import Processes
 from windvane.experiments.figures import save
-from windvane.experiments.files import write_text
 from windvane.extras import require
+from windvane.files import write_text
 from windvane.kernels import RBF, Matern32, Matern52
 from windvane.spaces import Box
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from windvane.cli import running
 from windvane.cli.running import EXTRA
+from windvane.entries import Entry
 from windvane.errors import InvalidArgument
 from windvane.experiments import adaptivity, adaptivity_page, suite
 from windvane.experiments.adaptivity_page import Outcome
 from windvane.experiments.contest import Arena
-from windvane.experiments.entries import Entry
 from windvane.extras import require
 
 SUITES = ("standard",)

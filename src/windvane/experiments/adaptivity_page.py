@@ -9,15 +9,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from windvane.entries import Entry
 from windvane.errors import StorageFailure
 from windvane.experiments import adaptivity, contest, figures, heatmap, leaderboard, spelling, suite
 from windvane.experiments.adaptivity import Duel
 from windvane.experiments.contest import Arena
-from windvane.experiments.entries import Entry
-from windvane.experiments.files import whole, write_text
 from windvane.experiments.leaderboard import Leaderboard
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table
+from windvane.files import whole, write_text
 
 TITLE = "Adaptivity"
 FEW = 10  # runs

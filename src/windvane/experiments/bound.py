@@ -15,9 +15,9 @@ import numpy as np
 
 from windvane.errors import StorageFailure
 from windvane.experiments import figures
-from windvane.experiments.files import write_text
 from windvane.experiments.regret_bounds import MOST_STEPS, Problem
 from windvane.experiments.tables import Table
+from windvane.files import write_text
 
 GRID = 120  # points a curve of the figure
 TERMS = {"exploration": figures.BLUE, "variance_mismatch": figures.GREEN, "mean_mismatch": figures.PURPLE}

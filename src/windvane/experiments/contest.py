@@ -10,9 +10,9 @@ from pathlib import Path
 
 from windvane.algorithms import ALGORITHMS
 from windvane.checks import one_of
+from windvane.entries import Entry, parse
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.experiments import spelling
-from windvane.experiments.entries import Entry, parse
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import optimizer_for, own_algorithm, own_signature
 from windvane.experiments.trial import TOLD, Call, Trial, call

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.experiments.files import whole
 from windvane.experiments.results import Group, Results
 from windvane.extras import require
+from windvane.files import whole
 
 EXTRA = "experiments"
 # Okabe and Ito's palette: told apart by colour-blind readers too. An algorithm keeps its colour everywhere.

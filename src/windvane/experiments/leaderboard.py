@@ -18,9 +18,9 @@ from scipy.stats import gmean, rankdata
 
 from windvane.errors import InvalidArgument, StorageFailure
 from windvane.experiments import figures
-from windvane.experiments.files import whole, write_text
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table, spread
+from windvane.files import whole, write_text
 
 Order = Literal["mean rank", "worst ratio"]
 COLUMNS = (4, 3, 5)  # panels in a row of the figure: the first that leaves the fewest places empty

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from windvane.experiments.experiment import Cell
-from windvane.experiments.files import whole
 from windvane.experiments.measures import Result
 from windvane.experiments.trial import Call, Trial
 from windvane.extras import require
+from windvane.files import whole
 
 
 def write_records(

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from windvane.experiments.claims import Claim, Verdict
-from windvane.experiments.files import write_text
 from windvane.experiments.paper.contradictions import CONTRADICTIONS
 from windvane.experiments.reproduce import Summary
 from windvane.experiments.tables import line
+from windvane.files import write_text
 
 MARKS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not tested": "·"}
 CLASSES: dict[Verdict, str] = {

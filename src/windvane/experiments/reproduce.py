@@ -18,12 +18,12 @@ from windvane.errors import StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.claims import Claim
 from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.files import write_text
 from windvane.experiments.measures import Result
 from windvane.experiments.records import write_records
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table
 from windvane.experiments.trial import Trial
+from windvane.files import write_text
 
 
 @dataclass(frozen=True)

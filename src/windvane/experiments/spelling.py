@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import re
 from typing import Any
 
-from windvane import triggers
 from windvane.checks import one_of
+from windvane.entries import Entry, named_triggers
 from windvane.errors import InvalidType
-from windvane.experiments.entries import Entry
 
 BLIND, TRIGGER = "blind", "trigger"
 TOLD_NOTHING = "told nothing"
-
-
-def named_triggers() -> dict[str, type[Any]]:
-    """The triggers that need no argument, by name.
-
-    >>> "posterior-bound" in named_triggers(), "periodic" in named_triggers()
-    (True, False)
-    """
-    found = {}
-    for name in triggers.__all__:
-        member = getattr(triggers, name)
-        if inspect.isclass(member) and hasattr(member, "test") and dataclasses.is_dataclass(member):
-            fields = dataclasses.fields(member)
-            if not any(_required(field) for field in fields):
-                found[re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()] = member
-    return found
-
-
-def _required(field: dataclasses.Field[Any]) -> bool:
-    missing = dataclasses.MISSING
-    return field.init and field.default is missing and field.default_factory is missing
 
 
 def blind(entry: Entry) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from windvane.algorithms import ALGORITHMS
+from windvane.entries import Entry, named_triggers, parse
 from windvane.errors import WindvaneError
 from windvane.experiments import contest, spelling
 from windvane.experiments.contest import Arena
-from windvane.experiments.entries import Entry, parse
 
 FIRST_SEED = 4000
 DESIGN_SEEDS = range(2010)
@@ -117,7 +117,7 @@ def contestants(texts: Sequence[str] | None, *, slow: bool = False) -> list[Entr
     if texts is not None:
         return contest.contestants(texts)
     wanted = parse("--algorithms", (*PREFERRED, *(SLOW if slow else ())))
-    triggers = {None, *spelling.named_triggers()}
+    triggers = {None, *named_triggers()}
     return [
         entry
         for entry in wanted

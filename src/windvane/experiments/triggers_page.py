@@ -14,7 +14,6 @@ from windvane.checks import Array
 from windvane.errors import StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.claims import Claim, verdict_of
-from windvane.experiments.files import write_text
 from windvane.experiments.report import MARKS
 from windvane.experiments.tables import Table
 from windvane.experiments.triggers import (
@@ -38,6 +37,7 @@ from windvane.experiments.triggers import (
     noticed,
 )
 from windvane.experiments.triggers_figure import figure
+from windvane.files import write_text
 
 LEMMA, EXACT, EVIDENCE = (label(name, 0.1) for name in ("PosteriorBound", "ExactBound", "EDetector"))
 ABOUT = """\

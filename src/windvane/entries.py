@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import inspect
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from windvane import triggers
 from windvane.errors import InvalidArgument
 
 OPENING, CLOSING = "([{", ")]}"
@@ -117,3 +121,24 @@ def _value(text: str) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return tuple(value) if all(isinstance(item, PLAIN) for item in value) else text
     return value if isinstance(value, PLAIN) else text
+
+
+def named_triggers() -> dict[str, type[Any]]:
+    """The triggers that need no argument, by name.
+
+    >>> "posterior-bound" in named_triggers(), "periodic" in named_triggers()
+    (True, False)
+    """
+    found = {}
+    for name in triggers.__all__:
+        member = getattr(triggers, name)
+        if inspect.isclass(member) and hasattr(member, "test") and dataclasses.is_dataclass(member):
+            fields = dataclasses.fields(member)
+            if not any(_required(field) for field in fields):
+                found[re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()] = member
+    return found
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    missing = dataclasses.MISSING
+    return field.init and field.default is missing and field.default_factory is missing

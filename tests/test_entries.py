@@ -3,7 +3,7 @@
 import pytest
 
 import windvane as wv
-from windvane.experiments.entries import Entry, parse
+from windvane.entries import Entry, parse
 
 
 @pytest.mark.parametrize(

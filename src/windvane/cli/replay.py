@@ -1,0 +1,161 @@
+"""`windvane replay`: what algorithms would have said about a log of measurements, and when reset."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from windvane.checks import integer
+from windvane.cli.running import EXTRA, bars_on, writable
+from windvane.cli.spaces import add_space_arguments, space_from
+from windvane.experiments.figures import save
+from windvane.extras import require
+from windvane.files import write_text
+from windvane.replay import Replay, read_log, replay
+
+DESCRIPTION = """\
+Past measurements are told, in order, to each algorithm, as if it had been there: what would it have
+predicted before each one, when would it have reset and why, and how far can its predictions be trusted? The
+measurements were chosen by somebody else, so nothing is said about what an algorithm would have measured
+instead: there is no regret in a log."""
+
+EPILOG = """\
+examples:
+  windvane replay log.csv                                          auto alone, the space guessed from the log
+  windvane replay log.csv --algorithm auto --algorithm et-gp-ucb --box 0,1 0,1
+  windvane replay log.csv --algorithm tv-gp-ucb:rate=0.03 --algorithm tv-gp-ucb:rate=0.1
+  windvane replay log.jsonl --param gain=real:0.1:10:log --algorithm et-gp-ucb:trigger=e-detector --out found
+
+A CSV file has a header: x1, x2, ... or the names of parameters (arm for arms), y (or value), and time if
+there are times, as numbers or as 2026-01-31T12:00:00. A JSON line is {"x": [0.1, 0.2], "y": 1.5, "time": 7}.
+Parquet has the columns of CSV. What a study exported is read as well. With --out FOLDER: replay.txt,
+replay.json, events.csv (a line an algorithm and measurement), figure.png and figure.pdf. docs/replay.md
+says how to read them."""
+
+WIDE = 110  # columns; on a narrower terminal intervals go below their figures
+
+
+def register(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    verb = verbs.add_parser(
+        "replay",
+        help="what algorithms would have said about a log of measurements, and when reset",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    shown = "default: %(default)s"
+    verb.add_argument("log", type=Path, metavar="LOG", help=".csv, .tsv, .jsonl, .ndjson or .parquet")
+    verb.add_argument(
+        "--algorithm",
+        action="append",
+        metavar="NAME",
+        help="NAME or NAME:option=value,option=value, and again for the next; default: auto",
+    )
+    verb.add_argument("--goal", default="maximize", help=f"maximize or minimize; {shown}")
+    verb.add_argument("--format", metavar="KIND", help="csv, jsonl or parquet; default: by the file's name")
+    verb.add_argument("--sort", action="store_true", help="put the measurements in the order of time")
+    verb.add_argument("--ignore-times", action="store_true", help="a step a measurement, whatever the times")
+    verb.add_argument("--skip-missing", action="store_true", help="leave out what has no y, or NaN")
+    verb.add_argument(
+        "--metadata", action="append", default=[], metavar="COLUMN", help="no parameter; kept in events.csv"
+    )
+    verb.add_argument(
+        "--warmup", type=int, metavar="N", help="first measurements not scored; default: 10, or a quarter"
+    )
+    verb.add_argument("--seed", type=int, default=0, help=shown)
+    verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and a figure there")
+    verb.add_argument("--json", action="store_true", help="everything as JSON on standard output")
+    add_space_arguments(verb)
+    verb.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Read, replay, write, show."""
+    console = require("rich.console", EXTRA).Console(stderr=given.json)
+    if given.out is not None:
+        require("matplotlib", EXTRA)
+    space = space_from(given)
+    integer("--seed", given.seed, at_least=0)
+    with console.status(f"reading {given.log}") as status:  # seen on a terminal only, and gone afterwards
+        log = read_log(
+            given.log,
+            space,
+            format=given.format,
+            metadata=given.metadata,
+            sort=given.sort,
+            skip_missing=given.skip_missing,
+            on_progress=lambda count: status.update(f"reading {given.log}: {count:,} measurements"),
+        )
+    if given.ignore_times:
+        log = log.without_times()
+    with ExitStack() as stack:
+        bars = bars_on(console)
+        bar = bars.add_task("measurements")
+
+        def on_progress(done: int, total: int) -> None:
+            if done == 0:  # everything has been validated, and nothing has run
+                if given.out is not None:
+                    writable(given.out)
+                stack.enter_context(bars)
+            bars.update(bar, completed=done, total=total)
+
+        found = replay(
+            log,
+            given.algorithm or ["auto"],
+            space,
+            goal=given.goal,
+            seed=given.seed,
+            warmup=given.warmup,
+            on_progress=on_progress,
+        )
+    if given.out is not None:
+        write(found, given.out)
+    if given.json:
+        print(json.dumps(found.as_dict(), indent=1, allow_nan=False))
+    else:
+        _show(console, found)
+    if given.out is not None:
+        files = "replay.txt, replay.json, events.csv, figure.png, figure.pdf"
+        console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
+
+
+def write(found: Replay, folder: Path) -> None:
+    """The report, everything, a line an algorithm and measurement, and the figure."""
+    table = io.StringIO()
+    records = found.records()
+    lines = csv.DictWriter(table, records[0], lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(records)
+    write_text(folder / "replay.txt", f"{found}\n")
+    write_text(folder / "replay.json", json.dumps(found.as_dict(), indent=1, allow_nan=False) + "\n")
+    write_text(folder / "events.csv", table.getvalue())
+    save(found.plot(), folder)
+
+
+def _show(console: Any, found: Replay) -> None:
+    text = require("rich.text", EXTRA).Text
+    console.print(text(found.about, style="italic"), soft_wrap=True)
+    for warning in found.warnings:
+        console.print(text(warning, style="bold yellow"))
+    for headings, rows in found.tables:
+        table = require("rich.table", EXTRA).Table()
+        for number, lines in enumerate(headings):
+            table.add_column("\n".join(lines), justify="right" if number else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(text(cell if console.width >= WIDE else _folded(cell)) for cell in row))
+        console.print(table)
+    for line in (*found.resets, *found.beliefs):
+        console.print(text(line), soft_wrap=True)
+    for note in found.notes:
+        console.print(note, style="dim", highlight=False)
+
+
+def _folded(cell: str) -> str:
+    """An interval or an error below its figure."""
+    return cell.replace(" (", "\n(").replace(" ± ", "\n± ")

@@ -1,0 +1,138 @@
+"""How a space is spelt on the command line: --box, --arms or --param."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from typing import Any
+
+from windvane.errors import InvalidArgument, WindvaneError
+from windvane.spaces import Arms, Box, Choice, Integer, Parameter, Real, Space
+
+BOX = "--box LO,HI [LO,HI ...], as in --box 0,1 0,1"
+PARAM = "NAME=real:LO:HI[:log], NAME=integer:LO:HI[:log] or NAME=choice:A,B,..."
+NEGATIVE = "where the first bound is negative, with an equals sign or in quotes: --box=-5,5, --box '-5,5 0,1'"
+
+
+def add_space_arguments(parser: argparse.ArgumentParser) -> None:
+    """--box, --arms and --param, under a heading of their own; `space_from` reads them."""
+    group = parser.add_argument_group("space", "one of three")
+    group.add_argument(
+        "--box",
+        nargs="+",
+        action="extend",
+        metavar="LO,HI",
+        help=f"real coordinates x1, x2, ..., a pair of bounds each; {NEGATIVE}",
+    )
+    group.add_argument("--arms", type=int, metavar="N", help="alternatives without an order, 0 to N - 1")
+    group.add_argument(
+        "--param",
+        action="append",
+        metavar="NAME=KIND:...",
+        help="a named parameter, and again for the next: gain=real:0.1:10:log, taps=integer:1:8, "
+        "mode=choice:a,b (options that read as numbers, true or false are such; quote them to keep text)",
+    )
+
+
+def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
+    """The space that was asked for; None if none was.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_space_arguments(parser)
+    >>> space_from(parser.parse_args(["--box", "0,1", "--box=-0.5,1e3"]))
+    Box(bounds=((0.0, 1.0), (-0.5, 1000.0)))
+    >>> space_from(parser.parse_args(["--param", "gain=real:0.1:10:log", "--param", "mode=choice:a,b"]))
+    Space(gain=Real(lo=0.1, hi=10.0, log=True), mode=Choice(options=('a', 'b')))
+    >>> space_from(parser.parse_args([])) is None
+    True
+    """
+    used = [name for name in ("box", "arms", "param") if getattr(given, name) is not None]
+    if len(used) > 1:
+        raise InvalidArgument(f"--{used[0]} with --{used[1]}: give one of --box, --arms and --param")
+    if given.box is not None:
+        return _box(given.box)
+    if given.arms is not None:
+        try:
+            return Arms(given.arms)
+        except WindvaneError as error:
+            raise type(error)(f"--arms: {error}") from None
+    if given.param is not None:
+        return _space(given.param)
+    return None
+
+
+def _box(texts: list[str]) -> Box:
+    pairs = [pair for text in texts for pair in text.split()]
+    bounds = []
+    for pair in pairs:
+        ends = pair.split(",")
+        if len(ends) != 2:
+            raise InvalidArgument(f"--box {pair}: must be two numbers LO,HI; write {BOX}")
+        bounds.append((_number(f"--box {pair}", ends[0]), _number(f"--box {pair}", ends[1])))
+    if not bounds:
+        raise InvalidArgument(f"--box: names no bounds; write {BOX}")
+    try:
+        return Box(bounds)
+    except WindvaneError as error:
+        raise type(error)(f"--box {' '.join(pairs)}: {error}") from None
+
+
+def _space(texts: list[str]) -> Space:
+    found = []
+    for text in texts:
+        name, equals, spelt = text.partition("=")
+        if not equals or not name.strip():
+            raise InvalidArgument(f"--param {text}: must be {PARAM}")
+        try:
+            found.append((name.strip(), _parameter(text, spelt)))
+        except WindvaneError as error:
+            message = str(error)
+            raise type(error)(
+                message if message.startswith("--param") else f"--param {text}: {error}"
+            ) from None
+    try:
+        return Space(found)
+    except WindvaneError as error:
+        raise type(error)(f"--param: {error}") from None
+
+
+def _parameter(text: str, spelt: str) -> Parameter:
+    kind, _, rest = spelt.partition(":")
+    if kind == "choice":
+        options = [option.strip() for option in rest.split(",")]
+        if not all(options):
+            raise InvalidArgument(f"--param {text}: an option is empty; must be {PARAM}")
+        return Choice([_option(option) for option in options])
+    ends = rest.split(":")
+    log = len(ends) == 3 and ends[2] == "log"
+    if kind not in ("real", "integer") or not (len(ends) == 2 or log):
+        raise InvalidArgument(f"--param {text}: must be {PARAM}")
+    where = f"--param {text}"
+    if kind == "real":
+        return Real(_number(where, ends[0]), _number(where, ends[1]), log=log)
+    return Integer(_whole(where, ends[0]), _whole(where, ends[1]), log=log)
+
+
+def _number(where: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(f"{where}: {text!r} is no number") from None
+
+
+def _whole(where: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidArgument(f"{where}: {text!r} is no whole number") from None
+
+
+def _option(text: str) -> Any:
+    """A number or a truth value if it reads as one, else the text, without its quotes if it has any."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return value if isinstance(value, int | float | str) else text

@@ -1,0 +1,1 @@
+"""The verbs of `windvane study`: one file each."""

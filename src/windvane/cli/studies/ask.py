@@ -1,0 +1,47 @@
+"""`windvane study ask`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from windvane.cli.studies import words
+from windvane.cli.studies.common import add_time, add_verb, add_writing, from_json, opened, say, seconds
+from windvane.errors import InvalidArgument
+
+EPILOG = """\
+in a shell, with all digits of the point:
+  read -r trial gain taps < <(windvane study ask filter --format values)
+  windvane study tell filter "$trial" "$(measure "$gain" "$taps")"
+
+Every call begins a new trial, also while others are out; --key makes a retry give the same one again."""
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    verb = add_verb(verbs, "ask", run, "a point to evaluate, and the number of its trial", epilog=EPILOG)
+    add_time(verb, "your timestamp, if the study is told times; default: one step after the last")
+    verb.add_argument("--expires-after", metavar="SECONDS", help="or never; default: as the study says")
+    add_writing(verb)
+    verb.add_argument(
+        "--format", choices=("words", "values"), default="words", help="values: trial and point, for `read`"
+    )
+
+
+def run(given: argparse.Namespace) -> None:
+    """Begin a trial and print it."""
+    if given.json and given.format == "values":
+        raise InvalidArgument("--json with --format values: give one of the two")
+    more: dict[str, Any] = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
+    if given.expires_after is not None:
+        more["expires_after"] = seconds("--expires-after", given.expires_after)
+    with opened(given) as study:
+        if given.format == "values":
+            words.check_values(study.space)  # before a trial is begun that nobody could read
+        trial = study.ask(given.time, **more)
+    if given.json:
+        say(trial.as_dict())
+    elif given.format == "values":
+        print(trial.number, words.values(trial.x))
+    else:
+        print(f"trial {trial.number}: {words.point(trial.x)}")

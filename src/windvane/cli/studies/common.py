@@ -1,0 +1,125 @@
+"""What the verbs of `windvane study` share: how they are parsed, the study they are about, JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from windvane.cli.serve import add_database
+from windvane.errors import InvalidArgument
+from windvane.extras import require
+
+EXTRA = "studies"
+NEGATIVE = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
+
+
+class Words(argparse.ArgumentParser):
+    """Options may stand anywhere between the words, and -1e-05 is a number, not an option."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._negative_number_matcher = NEGATIVE  # argparse's own knows no exponents before Python 3.14
+        self._within = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options first, then words, which argparse calls intermixed; that calls this method again."""
+        if self._within:
+            return super().parse_known_args(args, namespace)
+        self._within = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._within = False
+
+
+def add_verb(
+    verbs: Any,
+    word: str,
+    run: Callable[[argparse.Namespace], None],
+    help: str,
+    *,
+    study: bool = True,
+    **more: Any,
+) -> argparse.ArgumentParser:
+    """A verb with its NAME, unless it is about no study in particular, and with --db and --json."""
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        word,
+        help=help,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **{"description": f"{help[0].upper()}{help[1:]}.", **more},
+    )
+    if study:
+        verb.add_argument("name", metavar="NAME", help="of the study")
+    add_database(verb)
+    verb.add_argument("--json", action="store_true", help="for programs: JSON on standard output")
+    verb.set_defaults(run=run)
+    return verb
+
+
+def add_writing(verb: argparse.ArgumentParser) -> None:
+    """--metadata and --key, of what is written to a journal."""
+    verb.add_argument("--metadata", metavar="JSON", help="an object to keep beside the record")
+    verb.add_argument("--key", metavar="K", help="the same key again changes nothing: a retry does no harm")
+
+
+def add_time(verb: argparse.ArgumentParser, help: str) -> None:
+    """--time."""
+    verb.add_argument("--time", type=float, metavar="T", help=help)
+
+
+@contextmanager
+def opened(given: argparse.Namespace) -> Iterator[Any]:
+    """The study called NAME."""
+    with require("windvane.study", EXTRA).Study.open(given.db, given.name) as study:
+        yield study
+
+
+def database(given: argparse.Namespace) -> Any:
+    """The database, which must be there."""
+    return require("windvane.storage", EXTRA).Database(given.db)
+
+
+def plain(point: Any) -> Any:
+    """A point as JSON."""
+    return require("windvane.study.live", EXTRA).plain(point)
+
+
+def say(value: Any) -> None:
+    """JSON on a line of standard output."""
+    print(json.dumps(value, allow_nan=False))
+
+
+def from_json(where: str, text: str | None) -> Any:
+    """A value that was typed or written as JSON; a key that comes twice is a mistake."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{where}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        raise InvalidArgument(f"{where} {shown}: is not JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidArgument(f"{twice!r} comes twice")
+    return found
+
+
+def seconds(where: str, text: str) -> float | None:
+    """A duration: a number of seconds, or "never" for none."""
+    if text == "never":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(f"{where} {text}: must be a number of seconds, or never") from None

@@ -1,0 +1,165 @@
+"""`windvane study create`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from windvane.checks import one_of
+from windvane.cli.spaces import add_space_arguments, space_from
+from windvane.cli.studies import words
+from windvane.cli.studies.common import EXTRA, add_verb, from_json, say, seconds
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.extras import require
+
+EPILOG = """\
+examples:
+  windvane study create press --box 0,1 0,1
+  windvane study create filter --param gain=real:0.1:10:log --param taps=integer:1:8 --goal minimize
+  windvane study create line-3 --box 0,1 --algorithm et-gp-ucb --kernel rbf --lengthscale 0.2 \\
+      --option noise_variance=0.02 --option trigger=exact-bound
+  windvane study create line-3 --definition line-3.json
+
+A definition is what the service takes:
+  {"space": {"box": [[0, 1]]}, "algorithm": "auto", "goal": "minimize", "seed": 7,
+   "expires_after": 3600, "metadata": {}, "options": {"kernel": {"type": "RBF", "lengthscale": [0.2]}}}
+Its "name", if it has one, gives way to NAME. Algorithms and options: windvane list algorithms --options."""
+
+KEYS = ("name", "space", "algorithm", "goal", "seed", "expires_after", "metadata", "options")
+BESIDE = (
+    "box",
+    "arms",
+    "param",
+    "algorithm",
+    "goal",
+    "seed",
+    "expires_after",
+    "metadata",
+    "option",
+    "kernel",
+    "lengthscale",
+)
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    verb = add_verb(
+        verbs, "create", run, "begin a study; the database is made if there is none", epilog=EPILOG
+    )
+    add_space_arguments(verb)
+    verb.add_argument("--algorithm", metavar="A", help="default: auto")
+    verb.add_argument("--goal", choices=("maximize", "minimize"), help="default: maximize")
+    verb.add_argument("--seed", type=int, metavar="N", help="default: a random one, which is kept")
+    verb.add_argument(
+        "--expires-after", metavar="SECONDS", help="how long a trial is waited for, or never; default: a day"
+    )
+    verb.add_argument("--kernel", metavar="K", help="rbf, matern32 or matern52, with --lengthscale")
+    verb.add_argument(
+        "--lengthscale", type=float, nargs="+", metavar="L", help="one, or one each, as shares of the range"
+    )
+    verb.add_argument(
+        "--option",
+        action="append",
+        metavar="NAME=VALUE",
+        help="of the algorithm; the value is JSON or a word",
+    )
+    verb.add_argument("--metadata", metavar="JSON", help="an object to keep with the study")
+    verb.add_argument(
+        "--definition", metavar="FILE", help="all of this from a file of JSON; - is standard input"
+    )
+
+
+def run(given: argparse.Namespace) -> None:
+    """Make it, and say what comes next."""
+    asked = _typed(given) if given.definition is None else _written(given)
+    options = asked.pop("options")
+    with require("windvane.study", EXTRA).Study.create(given.db, given.name, **asked, **options) as study:
+        summary = study.summary()
+        if given.json:
+            say(summary.as_dict())
+            return
+        seed = summary.definition["seed"]
+        print(f"study {summary.name!r} in {given.db}: {summary.algorithm}, {summary.goal}, seed {seed}")
+        for line in words.space_lines(study.space):
+            print(f"  {line}")
+
+
+def _typed(given: argparse.Namespace) -> dict[str, Any]:
+    space = space_from(given)
+    if space is None:
+        raise InvalidArgument("create: needs a space: --box, --arms, --param or --definition")
+    found = {"space": space, "options": _options(given), "metadata": from_json("--metadata", given.metadata)}
+    for name in ("algorithm", "goal", "seed"):
+        if getattr(given, name) is not None:
+            found[name] = getattr(given, name)
+    if given.expires_after is not None:
+        found["expires_after"] = seconds("--expires-after", given.expires_after)
+    return found
+
+
+def _options(given: argparse.Namespace) -> dict[str, Any]:
+    raw: dict[str, Any] = {}
+    for text in given.option or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier() or not value:
+            raise InvalidArgument(f"--option {text}: must be NAME=VALUE")
+        if name in raw or name in (
+            "goal",
+            "seed",
+            "space",
+            "algorithm",
+            "expires_after",
+            "metadata",
+            "clock",
+        ):
+            raise InvalidArgument(f"--option {text}: {name} is given twice, or is no option of an algorithm")
+        raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
+    trigger = raw.pop("trigger", None)
+    found: dict[str, Any] = require("windvane.study.spelling", EXTRA).options_from_json(raw, "--option")
+    if isinstance(trigger, str):
+        known = require("windvane.entries", EXTRA).named_triggers()
+        found["trigger"] = known[one_of("--option trigger", trigger, known)]()
+    elif trigger is not None:
+        found |= require("windvane.study.spelling", EXTRA).options_from_json({"trigger": trigger}, "--option")
+    return found | _kernel(given, found)
+
+
+def _is_word(text: str) -> bool:
+    """Whether a value is meant as it stands: a word that JSON does not know."""
+    return text[0].isalpha() and text not in ("true", "false", "null", "NaN", "Infinity")
+
+
+def _kernel(given: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
+    if given.kernel is None and given.lengthscale is None:
+        return {}
+    if given.kernel is None or given.lengthscale is None:
+        raise InvalidArgument("--kernel and --lengthscale: give both or neither")
+    if "kernel" in found:
+        raise InvalidArgument("--kernel with --option kernel: give one of the two")
+    kernels = require("windvane.cli.calibrate", EXTRA).KERNELS
+    return {"kernel": kernels[one_of("--kernel", given.kernel, kernels)](given.lengthscale)}
+
+
+def _written(given: argparse.Namespace) -> dict[str, Any]:
+    both = next((name for name in BESIDE if getattr(given, name) is not None), None)
+    if both is not None:
+        raise InvalidArgument(f"--{both.replace('_', '-')} with --definition: say it in one of the two")
+    file = given.definition
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"--definition {file}: is not UTF-8: {error}") from None
+    found = from_json(f"--definition {file}", text)
+    if not isinstance(found, dict):
+        raise InvalidType(f"--definition {file}: must be an object with {', '.join(KEYS)}")
+    for name in found:
+        one_of(f"--definition {file}: key", name, KEYS)
+    if "space" not in found:
+        raise InvalidArgument(f"--definition {file}: has no space")
+    spelling = require("windvane.study.spelling", EXTRA)
+    asked = {name: value for name, value in found.items() if name != "name"}
+    asked["space"] = spelling.space_from_json(found["space"])
+    asked["options"] = spelling.options_from_json(found.get("options", {}))
+    return asked

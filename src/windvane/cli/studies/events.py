@@ -1,0 +1,70 @@
+"""`windvane study events`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from windvane.checks import integer
+from windvane.cli.studies import words
+from windvane.cli.studies.common import add_verb, opened, say
+from windvane.errors import InvalidArgument
+
+PAGE = 1000
+KINDS = ("asked", "told", "failed", "expired")
+DESCRIPTION = "The journal of a study, oldest first, a record a line; with --json each line is a JSON object."
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    verb = add_verb(
+        verbs, "events", run, "the journal: what was asked, told, failed, expired", description=DESCRIPTION
+    )
+    verb.add_argument("--after", type=int, default=0, metavar="SEQ", help="only records after this one")
+    verb.add_argument("--limit", type=int, metavar="N", help="at most so many")
+    verb.add_argument("--last", type=int, metavar="N", help="the newest so many")
+    verb.add_argument("--kind", action="append", choices=KINDS, help="only these; may be given again")
+    verb.add_argument("--resets", action="store_true", help="only tells that led to a reset")
+
+
+def run(given: argparse.Namespace) -> None:
+    """Print page by page, so that a long journal begins at once."""
+    if given.last is not None and (given.limit is not None or given.after):
+        raise InvalidArgument("--last with --limit or --after: give one of the two")
+    for name in ("limit", "last"):
+        if getattr(given, name) is not None:
+            integer(f"--{name}", getattr(given, name), at_least=1)
+    integer("--after", given.after, at_least=0)
+    with opened(given) as study:
+        for record in _found(study, given):
+            if given.json:
+                say(record.as_dict())
+            else:
+                print(_line(record))
+
+
+def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
+    wanted = {"kinds": given.kind, "resets": given.resets}
+    if given.last is not None:
+        yield from study.events(limit=given.last, newest=True, **wanted)
+        return
+    after, left = given.after, given.limit
+    while left is None or left > 0:
+        page = study.events(after, PAGE if left is None else min(PAGE, left), **wanted)
+        yield from page
+        if not page:
+            return
+        after, left = page[-1].seq, None if left is None else left - len(page)
+
+
+def _line(record: Any) -> str:
+    trial = "" if record.trial is None else f"trial {record.trial}"
+    line = (
+        f"{record.seq:>6}  {words.moment(record.at)}  {record.kind:<7}  {trial:<9}  {words.point(record.x)}"
+    )
+    if record.y is not None:
+        line += f"  y={words.number(record.y)}"
+    if record.reason:
+        line += f"  {'RESET: ' if record.reset else ''}{words.line(record.reason)}"
+    return line

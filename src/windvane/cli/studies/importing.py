@@ -1,0 +1,44 @@
+"""`windvane study import`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from windvane.cli.studies.common import add_verb, opened, say
+from windvane.extras import require
+
+DESCRIPTION = """\
+Tells a study all measurements of a log: CSV, JSON lines or Parquet, by hand or by `windvane study export`.
+The whole log is read and checked first; a mistake is named with its line, and nothing is told then."""
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    verb = add_verb(verbs, "import", run, "tell a study everything in a log", description=DESCRIPTION)
+    verb.add_argument("log", metavar="LOG", help="ends in .csv, .jsonl or .parquet")
+
+
+def run(given: argparse.Namespace) -> None:
+    """Tell it all, with a bar on a terminal."""
+    with opened(given) as study, _bar() as on_progress:
+        count = study.import_log(given.log, on_progress=on_progress)
+    if given.json:
+        say({"observations": count})
+    else:
+        print(f"{given.log}: {count} observations told")
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None] | None]:
+    if not sys.stderr.isatty() or find_spec("rich") is None:
+        yield None
+        return
+    console = require("rich.console", "demo").Console(stderr=True)
+    with require("rich.progress", "demo").Progress(console=console, transient=True) as bars:
+        bar = bars.add_task("observations", total=None)
+        yield lambda done, total: bars.update(bar, completed=done, total=total)

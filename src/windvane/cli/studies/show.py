@@ -1,0 +1,38 @@
+"""`windvane study show`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from windvane.cli.studies import words
+from windvane.cli.studies.common import add_verb, opened, say
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    add_verb(verbs, "show", run, "a study: its space, its counts, the trials that are out, the last reset")
+
+
+def run(given: argparse.Namespace) -> None:
+    """In words."""
+    with opened(given) as study:
+        summary, pending, space = study.summary(), study.pending(), study.space
+        reset = next(iter(study.events(resets=True, newest=True, limit=1)), None)
+    if given.json:
+        out = [trial.as_dict() for trial in pending]
+        say({**summary.as_dict(), "outstanding": out, "reset": reset and reset.as_dict()})
+        return
+    created = f"created {words.moment(summary.created)}, seed {summary.definition['seed']}"
+    print(f"{summary.name}: {summary.algorithm}, {summary.goal}, {created}")
+    for number, line in enumerate(words.space_lines(space)):
+        print(f"{'' if number else 'space':<12}{line}")
+    counts = f"{summary.tells}, of which {summary.size} in use; {summary.failed} failed"
+    print(f"{'tells':<12}{counts}; last record {words.ago(summary.last_at)}")
+    print(f"{'resets':<12}{summary.resets}")
+    if reset is not None:
+        print(f"{'last reset':<12}step {reset.step}, {words.moment(reset.at)}: {words.line(reset.reason)}")
+    print(f"{'out':<12}{len(pending) or 'no trial'}")
+    for trial in pending:
+        waited = f"asked {words.ago(trial.asked_at)}, {words.ahead(trial.expires_at)}"
+        print(f"  trial {trial.number}: {words.point(trial.x)} ({waited})")

@@ -1,0 +1,68 @@
+"""`windvane study tell`."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from windvane.cli.studies import words
+from windvane.cli.studies.common import add_time, add_verb, add_writing, from_json, opened, say
+from windvane.errors import InvalidArgument
+
+EPILOG = """\
+examples:
+  windvane study tell filter 7 0.93
+  windvane study tell filter 7 -1e-05 --time 1793.5 --metadata '{"operator": "ada"}'
+  windvane study tell filter --at '{"gain": 1.3, "taps": 4}' 0.93     a value that nobody asked for
+
+When this returns 0, the value is on disk. Told again, a trial gives exit code 4, unless --key is the same.
+An evaluation that gave no number: windvane study fail."""
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    verb = add_verb(
+        verbs, "tell", run, "the value observed in a trial, or at a point of your own", epilog=EPILOG
+    )
+    verb.add_argument("trial", metavar="TRIAL", nargs="?", type=int, help="its number, unless --at is given")
+    verb.add_argument("y", metavar="Y", help="the value")
+    verb.add_argument("--at", metavar="JSON", help='the point: [0.5, 1], an arm, or {"gain": 1.3, ...}')
+    add_time(verb, "your timestamp; default: one step after the last")
+    add_writing(verb)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Tell, and say what was made of it."""
+    if (given.trial is None) == (given.at is None):
+        raise InvalidArgument("tell: needs either TRIAL or --at: tell NAME TRIAL Y, or tell NAME --at JSON Y")
+    y = _value(given.y)
+    more = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
+    at = from_json("--at", given.at)
+    with opened(given) as study:
+        if given.at is None:
+            record = study.submit_tell(given.trial, y, given.time, **more)
+        else:
+            record = study.submit_add(at, y, given.time, **more)
+    if given.json:
+        say(record.as_dict())
+        return
+    event = record.event
+    print(
+        f"step {record.step}: y = {words.number(record.y)} at {words.point(record.x)}; "
+        f"expected {words.number(event['mean'])} ± {words.number(event['std'])}; {event['size']} in use"
+    )
+    if record.reason:
+        print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
+
+
+def _value(text: str) -> float:
+    try:
+        y = float(text)
+    except ValueError:
+        y = math.nan
+    if not math.isfinite(y):
+        raise InvalidArgument(
+            f"Y={text}: must be a finite number; if there is none: windvane study fail NAME TRIAL REASON"
+        )
+    return y

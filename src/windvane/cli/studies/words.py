@@ -1,0 +1,120 @@
+"""Points, times and spaces in words."""
+
+from __future__ import annotations
+
+import time as clocks
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from windvane.errors import InvalidArgument
+from windvane.spaces import Arms, Choice, Domain, Integer, Real, Space
+
+UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def point(x: Any) -> str:
+    """A point for people: six digits, which is not all of it.
+
+    >>> point({"gain": 1.3, "mode": "a b"}), point([0.5, 1 / 3]), point(7)
+    ("gain=1.3 mode='a b'", 'x1=0.5 x2=0.333333', 'arm=7')
+    """
+    return " ".join(f"{line(name)}={_value(value)}" for name, value in _named(x).items())
+
+
+def values(x: Any) -> str:
+    """A point for a shell: all digits, and nothing but the values.
+
+    >>> values({"gain": 1 / 3, "taps": 4}), values([0.1]), values(7)
+    ('0.3333333333333333 4', '0.1', '7')
+    """
+    return " ".join(repr(v) if isinstance(v, float) else str(v) for v in _named(x).values())
+
+
+def check_values(space: Domain) -> None:
+    """Refuse `--format values` where a shell would split an option into several words, or lose it."""
+    for name, parameter in space.parameters if isinstance(space, Space) else ():
+        for option in parameter.options if isinstance(parameter, Choice) else ():
+            if isinstance(option, str) and option.split() != [option]:
+                raise InvalidArgument(
+                    f"--format values: option {option!r} of {name} is not one word, and a shell would "
+                    "split it; use --json"
+                )
+
+
+def _named(x: Any) -> Mapping[str, Any]:
+    if isinstance(x, Mapping):
+        return x
+    return {f"x{i + 1}": value for i, value in enumerate(x)} if isinstance(x, list) else {"arm": x}
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if text.split() == [text] and text.isprintable() else repr(text)
+
+
+def line(text: str) -> str:
+    """Text on one line that does nothing to a terminal, whoever wrote it.
+
+    >>> line("pump\\n off \\x1b[2J")
+    'pump off ?[2J'
+    """
+    return "".join(mark if mark.isprintable() else "?" for mark in " ".join(text.split()))
+
+
+def number(value: float) -> str:
+    """Six digits."""
+    return f"{value + 0.0:.6g}"  # no -0
+
+
+def moment(at: float) -> str:
+    """A time by the clock on the wall."""
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def span(seconds: float) -> str:
+    """A duration in its largest unit.
+
+    >>> span(0.2), span(59), span(150), span(90000)
+    ('0 s', '59 s', '2 min', '1 d')
+    """
+    for size, unit in UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}" if unit == "s" else f"{int(seconds / size)} {unit}"
+    return "0 s"
+
+
+def ago(at: float | None) -> str:
+    """How long something has been past."""
+    return "never" if at is None else f"{span(max(0.0, clocks.time() - at))} ago"
+
+
+def ahead(at: float | None) -> str:
+    """When nobody waits for a trial any longer."""
+    return "never expires" if at is None else f"expires in {span(max(0.0, at - clocks.time()))}"
+
+
+def space_lines(space: Domain) -> list[str]:
+    """A space, a parameter a line.
+
+    >>> space_lines(Space(gain=Real(0.1, 10, log=True), taps=Integer(1, 8), mode=Choice(["a", "b"])))
+    ['gain: real, 0.1 to 10, log scale', 'taps: integer, 1 to 8', "mode: one of 'a', 'b'"]
+    """
+    if isinstance(space, Arms):
+        return [f"{space.n} arms, 0 to {space.n - 1}"]
+    if isinstance(space, Space):
+        return [f"{name}: {_parameter(parameter)}" for name, parameter in space.parameters]
+    bounds: Any = getattr(space, "bounds", ())
+    return [f"x{i + 1}: real, {lo:g} to {hi:g}" for i, (lo, hi) in enumerate(bounds)]
+
+
+def _parameter(parameter: Any) -> str:
+    if isinstance(parameter, Choice):
+        shown = [repr(option) for option in parameter.options]
+        more = f", ... ({len(shown)} in all)" if len(shown) > 8 else ""
+        return f"one of {', '.join(shown[:8])}{more}"
+    assert isinstance(parameter, Real | Integer)
+    kind = "real" if isinstance(parameter, Real) else "integer"
+    return f"{kind}, {parameter.lo:g} to {parameter.hi:g}{', log scale' if parameter.log else ''}"

@@ -1,0 +1,68 @@
+"""`windvane token`: who may use the service."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from windvane.cli.serve import add_database
+from windvane.cli.tables import lines, moment
+from windvane.extras import require
+
+EXTRA = "studies"
+
+
+def register(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    verb = verbs.add_parser(
+        "token",
+        help="add, list and revoke the tokens of the service",
+        description=(
+            "While a database has no tokens, `windvane serve` lets this machine in and nobody else. "
+            "With tokens, every request needs one. Only a digest is kept: a token is shown once."
+        ),
+    )
+    actions = verb.add_subparsers(dest="action", metavar="ACTION", required=True)
+    new = actions.add_parser("add", help="make a token and print it, this once")
+    new.add_argument("label", help="what it is for, to tell it from others")
+    new.add_argument("--read-only", action="store_true", help="may look, but neither ask nor tell")
+    every = actions.add_parser("list", help="all tokens, without their secrets")
+    gone = actions.add_parser("revoke", help="make a token worthless, within a few seconds")
+    gone.add_argument("id", type=int, help="its number in the list")
+    for action, carry_out in ((new, _add), (every, _list), (gone, _revoke)):
+        add_database(action)
+        action.add_argument("--json", action="store_true", help="for scripts")
+        action.set_defaults(run=carry_out)
+
+
+def _database(given: argparse.Namespace, create: bool = False) -> Any:
+    return require("windvane.storage", EXTRA).Database(given.db, create=create)
+
+
+def _add(given: argparse.Namespace) -> None:
+    scopes = ("read",) if given.read_only else ("read", "write")
+    with _database(given, create=True) as database:
+        secret = database.tokens.add(given.label, scopes)
+    print(json.dumps({"token": secret, "scopes": scopes}) if given.json else secret)
+
+
+def _list(given: argparse.Namespace) -> None:
+    with _database(given) as database:
+        found = database.tokens.list()
+    if given.json:
+        print(json.dumps([asdict(token) for token in found]))
+        return
+    rows = [(str(t.id), " ".join(t.scopes), moment(t.created), t.label) for t in found]
+    print(lines(("id", "scopes", "made", "label"), rows, "no tokens: open to this machine only"))
+
+
+def _revoke(given: argparse.Namespace) -> None:
+    with _database(given) as database:
+        database.tokens.revoke(given.id)
+        left = len(database.tokens.list())
+    if given.json:
+        print(json.dumps({"revoked": given.id, "left": left}))
+    elif not left:
+        print("That was the last token: from its next start, the service is open to this machine.")

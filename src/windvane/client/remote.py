@@ -1,0 +1,225 @@
+"""One study of a service, used as a `windvane.Study` is."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import numpy as np
+
+from windvane.checks import Array, integer, one_of, real
+from windvane.client import stream
+from windvane.client.answers import RemoteExplanation, RemoteRecord, RemoteSummary, RemoteTrial, listed, read
+from windvane.client.spelling import body, plain
+from windvane.client.transport import Request, Transport
+from windvane.data import Best, Event
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.files import whole
+from windvane.spaces import Domain
+
+PAGE = 1000  # records that a service gives at once
+PATIENCE = 300.0  # seconds that a stream tries to connect again
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+NAMES = ("csv", "jsonl", "parquet")
+KINDS = ("asked", "told", "failed", "expired")
+
+
+class RemoteStudy:
+    """Ask and tell over HTTP. Every call that writes carries a key, made once, so that retries do no harm.
+
+    The methods are those of `windvane.Study`, and so are the errors. With a `key` of your own, a call can be
+    repeated by a later process as well.
+    """
+
+    def __init__(self, transport: Transport, name: str) -> None:
+        if not isinstance(name, str) or not name or name[0] in "._" or set(name) & {"/", "\\", "\0"}:
+            raise InvalidArgument(f"name={name!r:.120}: must begin with a letter or digit and hold no slash")
+        self.name = name
+        self._transport = transport
+        self._path = f"/v1/studies/{quote(name.encode('utf-8', 'replace'), safe='')}"
+
+    def __repr__(self) -> str:
+        return f"<study {self.name!r} at {self._transport.address}>"
+
+    # -- writing -------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        time: float | None = None,
+        *,
+        expires_after: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> RemoteTrial:
+        """A point to evaluate. Every call begins a new trial; it expires when the study says, or as given."""
+        sent = body(time=_time(time), expires_after=expires_after, metadata=_notes(metadata))
+        return read(RemoteTrial, self._post("ask", sent, key))
+
+    def tell(
+        self,
+        trial: RemoteTrial | int,
+        y: float,
+        time: float | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Event:
+        """The value observed in a trial. When this returns it is on the service's disk, once."""
+        sent = body(trial=_number(trial), y=_value(y), time=_time(time), metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("tell", sent, key)).as_event()
+
+    def add(
+        self,
+        x: Any,
+        y: float,
+        time: float | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Event:
+        """A value that nobody asked for, observed at any point of the space."""
+        sent = body(x=plain(x), y=_value(y), time=_time(time), metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("tell", sent, key)).as_event()
+
+    def fail(
+        self,
+        trial: RemoteTrial | int,
+        reason: str = "",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> RemoteRecord:
+        """The evaluation came to nothing: recorded with its reason, and the model is told no number."""
+        sent = body(trial=_number(trial), reason=reason, metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("fail", sent, key))
+
+    def delete(self) -> None:
+        """Delete the study and everything about it. There is no way back."""
+        self._transport.json(Request("DELETE", self._path, repeat=False))
+
+    # -- reading -------------------------------------------------------------------------------------
+
+    def summary(self) -> RemoteSummary:
+        """The study at a glance."""
+        return read(RemoteSummary, self._get())
+
+    @property
+    def space(self) -> Domain:
+        """Where points come from."""
+        return self.summary().space
+
+    def trials(self) -> list[RemoteTrial]:
+        """The trials that wait for an answer, oldest first."""
+        found = listed(self._get("/trials", {"status": "pending"}), "trials")
+        return [read(RemoteTrial, each) for each in found]
+
+    def events(
+        self,
+        after: int = 0,
+        limit: int | None = None,
+        *,
+        kinds: Iterable[str] | None = None,
+        resets: bool = False,
+        newest: bool = False,
+    ) -> list[RemoteRecord]:
+        """The journal in order, after a certain record; with `newest`, the last `limit` records."""
+        last = integer("after", after, at_least=0)
+        wanted = None if limit is None else integer("limit", limit, at_least=1)
+        if newest and (wanted is None or wanted > PAGE):
+            raise InvalidArgument(f"limit={limit}: with newest=True it must be at most {PAGE}")
+        query = {
+            "kind": [] if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds],
+            "resets": "true" if resets else "false",
+            "newest": "true" if newest else "false",
+        }
+        found: list[RemoteRecord] = []
+        while wanted is None or len(found) < wanted:
+            size = PAGE if wanted is None else min(PAGE, wanted - len(found))
+            page = listed(self._get("/events", {"after": last, "limit": size, **query}), "events")
+            found += [read(RemoteRecord, each) for each in page]
+            if newest or len(page) < size:
+                break
+            last = found[-1].seq
+        return found
+
+    def stream(
+        self, after: int = 0, *, resets: bool = False, patience: float = PATIENCE
+    ) -> Iterator[RemoteRecord]:
+        """Every record after a certain one, then each new one as it is written; with `resets`, only those.
+
+        A connection that breaks is opened again where it broke, for `patience` seconds on end. Ends with
+        `UnknownName` if the study is deleted, and never else.
+        """
+        start, longest = integer("after", after, at_least=0), real("patience", patience, at_least=0.0)
+        found = stream.records(self._transport, f"{self._path}/stream", start, longest)
+        return (record for record in found if record.reset) if resets else found
+
+    def best(self) -> Best:
+        """The point believed best now, with mean and standard deviation."""
+        return read(Best, self._get("/best"))
+
+    def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of the objective at points."""
+        sent = body(points=plain(points), time=_time(time))
+        found = self._transport.json(Request("POST", f"{self._path}/predict", sent))
+        mean, std = (np.array(listed(found, name), dtype=np.float64) for name in ("mean", "std"))
+        return mean, std
+
+    def explain(self) -> RemoteExplanation:
+        """In words and figures: the last reset and why, what is believed best now, and how sure that is."""
+        figures = self._get("/explain")
+        return read(RemoteExplanation, {**figures, "figures": figures} if isinstance(figures, dict) else None)
+
+    def export(self, path: str | Path, format: str | None = None) -> None:
+        """Write the journal as "csv", "jsonl" or "parquet" (from the file's ending if left out).
+
+        The file is there whole or not at all.
+        """
+        target = Path(path)
+        kind = FORMATS.get(target.suffix.lower(), "") if format is None else format
+        request = Request(
+            "GET", f"{self._path}/export?{urlencode({'format': one_of('format', kind, NAMES)})}"
+        )
+        with whole(target) as draft:
+            self._transport.save(request, draft)
+
+    # -- requests ------------------------------------------------------------------------------------
+
+    def _get(self, path: str = "", query: Mapping[str, Any] | None = None) -> Any:
+        asked = f"?{urlencode(query, doseq=True)}" if query else ""
+        return self._transport.json(Request("GET", f"{self._path}{path}{asked}"))
+
+    def _post(self, verb: str, sent: bytes, key: str | None) -> Any:
+        name = secrets.token_urlsafe(16) if key is None else _key(key)
+        return self._transport.json(Request("POST", f"{self._path}/{verb}", sent, key=name))
+
+
+def _number(trial: RemoteTrial | int) -> int:
+    return trial.number if isinstance(trial, RemoteTrial) else integer("trial", trial, at_least=1)
+
+
+def _value(y: Any) -> float:
+    try:
+        return real("y", y)
+    except (InvalidArgument, InvalidType) as error:
+        error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
+        raise
+
+
+def _time(time: Any) -> float | None:
+    return None if time is None else real("time", time)
+
+
+def _notes(metadata: Any) -> dict[str, Any] | None:
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise InvalidType("metadata: must be a dict whose keys are strings")
+    return None if metadata is None else dict(metadata)
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
+        raise InvalidArgument("key: must be 1 to 200 printable ASCII characters")
+    return key

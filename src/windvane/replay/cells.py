@@ -1,0 +1,149 @@
+"""What a cell of a table means: text or a typed value, in terms of the parameter that it is for."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.spaces import Arms, Box, Choice, Domain, Integer, Parameter, Space
+
+
+def number(name: str, cell: Any) -> float:
+    """A finite number.
+
+    >>> number("gain", " 0.5 "), number("gain", 2)
+    (0.5, 2.0)
+    >>> number("gain", "high")
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: gain='high': must be a finite number
+    """
+    try:
+        if isinstance(cell, bool | np.bool_) or not isinstance(cell, str | numbers.Real):
+            raise ValueError
+        value = float(cell)
+    except (ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidArgument(f"{name}={cell!r}: must be a finite number")
+    return value
+
+
+def whole(name: str, cell: Any) -> int:
+    """A whole number; 7.0 is one, since tables with gaps turn integers into floats."""
+    if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
+        return int(cell)
+    if isinstance(cell, str) and cell.strip().lstrip("+-").isdecimal():
+        return int(cell)  # a float would not hold all digits
+    value = number(name, cell)
+    if not value.is_integer():
+        raise InvalidArgument(f"{name}={cell!r}: must be a whole number")
+    return int(value)
+
+
+def moment(cell: Any) -> float:
+    """A time: a number, or a date and time in ISO 8601, as seconds since 1970 (UTC unless it says otherwise).
+
+    >>> moment("12.5"), moment("1970-01-01T01:00:00"), moment("1970-01-01 01:00:00+01:00")
+    (12.5, 3600.0, 0.0)
+    """
+    if isinstance(cell, str) and any(mark in cell.strip()[1:] for mark in "-:") and "e-" not in cell.lower():
+        try:
+            cell = datetime.fromisoformat(cell.strip())
+        except ValueError:
+            raise InvalidArgument(
+                f"time={cell!r}: must be a number, or a date as in 2026-01-31T12:00:00"
+            ) from None
+    if isinstance(cell, date) and not isinstance(cell, datetime):
+        cell = datetime(cell.year, cell.month, cell.day)
+    if isinstance(cell, datetime):
+        return (cell if cell.tzinfo else cell.replace(tzinfo=UTC)).timestamp()
+    return number("time", cell)
+
+
+def missing(cell: Any) -> bool:
+    """Whether nothing was measured: an empty cell, null or NaN."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in ("", "nan", "na", "null", "none")
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def point(space: Domain | None, raw: Any) -> Any:
+    """A point of the space from cells: a list, a single cell or a dict of them; checked if there is a space.
+
+    Without a space it is what the cells look like: numbers, or a whole number for an arm.
+    """
+    if space is None:
+        return _natural(raw)
+    found = raw
+    if isinstance(space, Box):
+        found = np.array([number(name, cell) for name, cell in _coordinates(raw)])
+    elif isinstance(space, Arms):
+        cells = raw if isinstance(raw, Sequence) and not isinstance(raw, str) else [raw]
+        if len(cells) != 1 or isinstance(raw, Mapping):
+            raise InvalidArgument(f"x={raw!r}: must be an arm, 0 to {space.n - 1}")
+        found = whole("x", cells[0])
+    elif isinstance(space, Space) and isinstance(raw, Mapping):
+        known = dict(space.parameters)
+        found = {str(name): _value(str(name), known.get(str(name)), cell) for name, cell in raw.items()}
+    space.encode(found)
+    return found
+
+
+def _coordinates(raw: Any) -> list[tuple[str, Any]]:
+    if isinstance(raw, Mapping):
+        return [(str(name), cell) for name, cell in raw.items()]
+    cells = list(raw) if isinstance(raw, Sequence | np.ndarray) and not isinstance(raw, str) else [raw]
+    return [(f"x[{i}]", cell) for i, cell in enumerate(cells)]
+
+
+def _natural(raw: Any) -> Any:
+    if isinstance(raw, Mapping):
+        return {str(name): _number_or_text(cell) for name, cell in raw.items()}
+    if isinstance(raw, bool) or raw is None:
+        raise InvalidType(f"x={raw!r}: must be a list of numbers, a whole number, or an object")
+    if isinstance(raw, int | np.integer):
+        return int(raw)
+    return [number(name, cell) for name, cell in _coordinates(raw)]
+
+
+def _number_or_text(cell: Any) -> Any:
+    if isinstance(cell, str):
+        try:
+            return number("", cell)
+        except InvalidArgument:
+            return cell
+    return cell
+
+
+def _value(name: str, parameter: Parameter | None, cell: Any) -> Any:
+    if isinstance(parameter, Integer):
+        return whole(name, cell)
+    if isinstance(parameter, Choice):
+        return _option(parameter, cell)
+    return cell if parameter is None else number(name, cell)
+
+
+def _option(choice: Choice, cell: Any) -> Any:
+    """The option that is written like this: 8 for "8" and "8.0", True for "true"."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.strip()
+    for option in choice.options:
+        if option in (cell, text):
+            return option
+    for option in choice.options:
+        if str(option).lower() == text.lower() and not isinstance(option, str):
+            return option
+        if (
+            isinstance(option, int | float)
+            and not isinstance(option, bool)
+            and _number_or_text(text) == option
+        ):
+            return option
+    return cell

@@ -1,0 +1,110 @@
+"""The picture of a replay: what was measured and predicted, and what each algorithm made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.extras import require
+from windvane.replay.account import Account
+from windvane.replay.log import Log
+
+EXTRA = "demo"
+BLACK, GREY = "#000000", "#8c8c8c"
+# Okabe and Ito's palette: told apart by colour-blind readers too; algorithms in the order given.
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK, GREY)
+WIDE = 1.959964  # standard deviations either side of a 95 % interval
+MANY = 500  # measurements from which marks are small
+FLOOR = 1e-3  # of statistic / threshold, on a log scale
+
+
+def draw(accounts: Sequence[Account], log: Log) -> Any:
+    """Made without pyplot: no window, no global state, nothing to close."""
+    count = len(accounts)
+    below = 3 if count > 1 else 2
+    heights = [1.8] * count + [1.3] * below
+    size = (10.0, sum(heights) + 0.8)  # inches
+    figure = require("matplotlib.figure", EXTRA).Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(count + below, 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    times, caption = _axis(np.array([event.time for event in accounts[0].events]), log)
+    for panel in panels:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.tick_params(labelsize=9)
+        panel.grid(axis="y", lw=0.4, alpha=0.4)
+    alarms, sizes, gains = panels[count], panels[count + 1], panels[-1]
+    for number, account in enumerate(accounts):
+        colour = COLOURS[number % len(COLOURS)]
+        width = max(2.4 - 0.5 * number, 1.0)  # lines that coincide are seen one around the other
+        _predictions(panels[number], account, times, colour)
+        _alarms(alarms, account, times, colour)
+        sizes.step(times, [event.size for event in account.events], color=colour, lw=width, where="post")
+        if count > 1:
+            _ahead(gains, account, accounts[0], times, colour, width)
+    _label(alarms, "statistic / threshold: the trigger fires above 1, ▼ resets")
+    alarms.axhline(1.0, color=BLACK, lw=0.8, ls="--")
+    _label(sizes, "measurements in use")
+    sizes.set_ylim(bottom=0.0)
+    if count > 1:
+        _label(gains, f"cumulative ln p(y), ahead of {accounts[0].label}: where it rises, it predicts better")
+    panels[-1].set_xlabel(caption, fontsize=9)
+    pad = 0.01 * float(times[-1] - times[0]) or 0.5
+    panels[-1].set_xlim(times[0] - pad, times[-1] + pad)
+    return figure
+
+
+def _axis(times: Array, log: Log) -> tuple[Array, str]:
+    """Times as they are, or since the first one if they would all begin with the same digits."""
+    if log.times is None:
+        return times, "measurement"
+    first, span = float(times[0]), float(times[-1] - times[0])
+    if abs(first) > 20.0 * span:
+        return times - first, f"time since {first:.12g}"
+    return times, "time"
+
+
+def _label(panel: Any, says: str, colour: str = BLACK) -> None:
+    panel.set_title(says, loc="left", fontsize=10, color=colour)
+
+
+def _predictions(panel: Any, account: Account, times: Array, colour: str) -> None:
+    """The measurements on what was predicted of them, and where it would have reset."""
+    means = np.array([event.mean for event in account.events])
+    values = np.array([event.y for event in account.events])
+    half = WIDE * account.spreads
+    small = len(values) > MANY
+    panel.fill_between(times, means - half, means + half, color=colour, alpha=0.22, lw=0, step="mid")
+    panel.plot(times, means, "_", color=colour, ms=2 if small else 4, mew=1.2)
+    missed = np.abs(values - means) > half
+    panel.plot(times[~missed], values[~missed], ".", color=BLACK, ms=1.5 if small else 3.0)
+    panel.plot(times[missed], values[missed], "o", mfc="white", mec=BLACK, mew=0.8, ms=2.0 if small else 3.5)
+    for row, event in enumerate(account.events):
+        if event.reset:
+            panel.axvline(times[row], color=colour, lw=1.2)
+    low, high = float(values.min()), float(values.max())
+    margin = 0.25 * (high - low) or 1.0
+    panel.set_ylim(low - margin, high + margin)  # the first predictions would dwarf everything
+    count = len(account.resets)
+    resets = f"{count} reset{'' if count == 1 else 's'}" if count else "no reset"
+    says = f"{account.label}, {resets}: y, and the 95 % interval that was predicted (○ outside)"
+    _label(panel, says, colour)
+
+
+def _alarms(panel: Any, account: Account, times: Array, colour: str) -> None:
+    shares = np.full(len(times), np.nan)
+    for row, event in enumerate(account.events):
+        watched = event.monitored and np.isfinite(event.threshold) and np.isfinite(event.statistic)
+        if watched and event.threshold > 0.0:
+            shares[row] = max(event.statistic / event.threshold, FLOOR)
+    panel.set_yscale("log")
+    panel.plot(times, shares, color=colour, lw=1.0)
+    fired = [row for row, event in enumerate(account.events) if event.reset]
+    panel.plot(times[fired], shares[fired], "v", color=colour, ms=6)
+
+
+def _ahead(panel: Any, account: Account, first: Account, times: Array, colour: str, width: float) -> None:
+    gain = account.log_densities - first.log_densities
+    gain[: account.warmup] = 0.0
+    panel.plot(times, np.cumsum(gain), color=colour, lw=width)

@@ -1,0 +1,109 @@
+"""Which column of a table is what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from windvane.errors import InvalidArgument
+from windvane.replay.cells import whole
+from windvane.spaces import Arms, Box, Domain, Space
+
+VALUES = ("y", "value")
+TIME = "time"
+PREFIX = "x."  # of a parameter whose name is that of another column
+JOURNAL = ("seq", "kind", "trial", "y")  # columns by which a study's export is recognised
+COLUMNS = "a column for each coordinate (x1, x2, ...) or parameter (by its name) and one for y"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a table: those of the point with the names of its parts, y, and time if there is one.
+
+    `form` is "list" for x1, x2, ...; "arm" for an arm; "dict" for named parameters.
+    """
+
+    form: str
+    columns: tuple[tuple[str, str], ...]
+    y: str
+    time: str | None
+    journal: bool
+
+    def raw(self, row: Mapping[str, Any]) -> Any:
+        """The cells of a point."""
+        if self.form == "dict":
+            return {name: row[column] for column, name in self.columns}
+        cells = [row[column] for column, _ in self.columns]
+        return cells if self.form == "list" else whole("arm", cells[0])
+
+
+def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[str] = ()) -> Layout:
+    """The columns that a space needs; without a space, those that look like a point.
+
+    >>> layout_of(["x1", "x2", "y", "note"], None).columns
+    (('x1', 'x1'), ('x2', 'x2'))
+    >>> layout_of(["gain", "value", "time"], None)
+    Layout(form='dict', columns=(('gain', 'gain'),), y='value', time='time', journal=False)
+    """
+    journal = all(name in header for name in JOURNAL)
+    y = next((name for name in VALUES if name in header), None)
+    if y is None:
+        raise InvalidArgument(f"there is no column y (or value); needs {COLUMNS}; has {_shown(header)}")
+    between = header[header.index("trial") + 1 : header.index("y")] if journal else header
+    free = [name for name in between if name not in (y, TIME, *metadata)]
+    form, columns = _guessed(free, header) if space is None else _needed(space, free, header)
+    return Layout(form, columns, y, TIME if TIME in header else None, journal)
+
+
+def _needed(
+    space: Domain, free: Sequence[str], header: Sequence[str]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    if isinstance(space, Space):
+        found, lacking = [], []
+        for name, _ in space.parameters:
+            column = next((each for each in (PREFIX + name, name) if each in free), None)
+            if column is None:
+                lacking.append(name)
+            else:
+                found.append((column, name))
+        if lacking:
+            raise InvalidArgument(f"there is no column {_shown(lacking)}; has {_shown(header)}")
+        return "dict", tuple(found)
+    if isinstance(space, Arms):
+        column = next((name for name in ("arm", "x", "x1") if name in free), None)
+        if column is None:
+            raise InvalidArgument(f"there is no column arm; has {_shown(header)}")
+        return "arm", ((column, "arm"),)
+    assert isinstance(space, Box)
+    wanted = ["x"] if space.dim == 1 and "x1" not in free else [f"x{i + 1}" for i in range(space.dim)]
+    lacking = [name for name in wanted if name not in free]
+    if lacking or f"x{space.dim + 1}" in free:
+        problem = f"there is no column {_shown(lacking)}" if lacking else f"x{space.dim + 1} is one too many"
+        raise InvalidArgument(
+            f"{problem}: a Box of {space.dim} needs {_shown(wanted)}; has {_shown(header)}. "
+            "Parameters with names make a Space: --param gain=real:0:1 in a shell"
+        )
+    return "list", tuple((name, name) for name in wanted)
+
+
+def _guessed(free: Sequence[str], header: Sequence[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    numbered = sorted(
+        (name for name in free if name[:1] == "x" and name[1:].isdecimal()), key=lambda name: int(name[1:])
+    )
+    if numbered:
+        for place, name in enumerate(numbered, start=1):
+            if name != f"x{place}":
+                raise InvalidArgument(f"there is {name}, but no column x{place}; has {_shown(header)}")
+        return "list", tuple((name, name) for name in numbered)
+    if "x" in free:
+        return "list", (("x", "x"),)
+    if "arm" in free:
+        return "arm", (("arm", "arm"),)
+    if not free:
+        raise InvalidArgument(f"there is no column but y and time; needs {COLUMNS}; has {_shown(header)}")
+    return "dict", tuple((name, name.removeprefix(PREFIX)) for name in free)
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names)

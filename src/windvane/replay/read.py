@@ -1,0 +1,317 @@
+"""Logs in files: CSV, JSON lines, Parquet; made by hand, by a data logger, or by a study's export."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from windvane.checks import one_of
+from windvane.errors import InvalidArgument, InvalidType, StorageFailure, WindvaneError
+from windvane.extras import require
+from windvane.replay.cells import missing, moment, number, point
+from windvane.replay.layout import VALUES, Layout, layout_of
+from windvane.replay.log import Log
+from windvane.spaces import Domain
+
+FORMATS = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
+}  # fmt: skip
+EXTRA = "parquet"
+OFTEN = 2_000  # observations between two calls of on_progress
+TOLD = "told"  # the records of a study's journal that are measurements
+
+
+class Row(NamedTuple):
+    """An observation as it was found; `journal` if a study wrote it down."""
+
+    place: str
+    raw: Any
+    y: Any
+    time: Any
+    metadata: dict[str, Any]
+    journal: bool
+
+
+class Reading(NamedTuple):
+    """What to make of a file."""
+
+    path: Path
+    space: Domain | None
+    metadata: tuple[str, ...]
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    space: Domain | None = None,
+    *,
+    format: str | None = None,
+    metadata: Sequence[str] = (),
+    sort: bool = False,
+    skip_missing: bool = False,
+    on_progress: Callable[[int], None] | None = None,
+) -> Log:
+    """The measurements in a file; an error names the file and the line.
+
+    CSV has a header: x1, x2, ... or the names of parameters (or arm), `y` or `value`, and `time` if there
+    are times; other columns are ignored, unless `metadata` names them. A line of JSON is an object with "x"
+    (a list, an arm, or an object of parameters), "y" or "value", and "time". Parquet has the columns of CSV.
+    Of what a study exported, in each of the three, only the measurements count.
+
+    Points are checked against `space`. Times must not go back, unless `sort`; a study has already put
+    them in order. Without `skip_missing` an observation whose y is empty or NaN is an error.
+    `on_progress` is called with the number of observations read, now and then.
+    """
+    file = _file(path)
+    kind = _format(file) if format is None else one_of("format", format, set(FORMATS.values()))
+    if isinstance(metadata, str):
+        raise InvalidType(f"metadata={metadata!r}: must be a list of names")
+    reading = Reading(file, space, tuple(metadata))
+    readers: dict[str, Callable[[Reading], Iterator[Row]]] = {
+        "csv": _csv, "jsonl": _json_lines, "parquet": _parquet,
+    }  # fmt: skip
+    rows, skipped = [], 0
+    try:
+        for row in readers[kind](reading):
+            if skip_missing and missing(row.y):
+                skipped += 1
+            else:
+                rows.append(_checked(row, reading))
+                if on_progress is not None and len(rows) % OFTEN == 0:
+                    on_progress(len(rows))
+    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidArgument(f"{file}: cannot be read as {kind}: {error}") from None
+    except WindvaneError:
+        raise
+    except OSError as error:
+        raise StorageFailure(f"{file}: {error.strerror or error}") from error
+    if not rows:
+        why = f"; {skipped} without a value were skipped" if skipped else ""
+        raise InvalidArgument(f"{file}: has no observations{why}")
+    notes = [f"{skipped} observations without a value were skipped."] if skipped else []
+    return _assembled(rows, reading, sort, notes)
+
+
+def _file(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidType(f"log={path!r}: must be a path, or a wv.Log")
+    file = Path(path).expanduser()
+    if file.is_dir():
+        raise InvalidArgument(f"{file}: is a folder; must be a file")
+    if not file.exists():
+        raise InvalidArgument(f"{file}: there is no such file")
+    return file
+
+
+def _format(file: Path) -> str:
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    kind = FORMATS.get(suffixes[-1]) if suffixes else None
+    if kind is None:
+        raise InvalidArgument(
+            f"{file}: must end in {', '.join(FORMATS)} (or .gz after it), or say which of csv, jsonl and "
+            "parquet it is: format=, or --format in a shell"
+        )
+    return kind
+
+
+def _opened(file: Path) -> IO[str]:
+    # utf-8-sig: spreadsheets write a byte order mark
+    if file.suffix.lower() == ".gz":
+        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+    return file.open(encoding="utf-8-sig", newline="")
+
+
+# -- the three formats -------------------------------------------------------------------------------------
+
+
+def _csv(reading: Reading) -> Iterator[Row]:
+    with _opened(reading.path) as file:
+        first = file.readline()
+        header = [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first)), [])]
+        if not any(header):
+            raise InvalidArgument(f"{reading.path}: line 1 must be a header that names the columns")
+        layout = _layout(header, reading)
+        lines = csv.reader(file, delimiter=_delimiter(first))
+        for cells in lines:
+            place = f"line {lines.line_num + 1}"
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                raise InvalidArgument(
+                    f"{reading.path}, {place}: has {len(cells)} cells, but the header names {len(header)}"
+                )
+            yield from _tabular(dict(zip(header, cells, strict=True)), place, layout, reading)
+
+
+def _delimiter(header: str) -> str:
+    """A comma, unless the header has none, but another of the usual ones."""
+    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
+
+
+def _parquet(reading: Reading) -> Iterator[Row]:
+    parquet, arrow = require("pyarrow.parquet", EXTRA), require("pyarrow", EXTRA)
+    try:
+        table = parquet.ParquetFile(reading.path)
+        layout = _layout(list(table.schema_arrow.names), reading)
+        count = 0
+        for batch in table.iter_batches():
+            for cells in batch.to_pylist():
+                count += 1
+                yield from _tabular(cells, f"row {count}", layout, reading)
+    except arrow.ArrowException as error:
+        raise InvalidArgument(f"{reading.path}: cannot be read as parquet: {error}") from None
+
+
+def _layout(header: list[str], reading: Reading) -> Layout:
+    for name in header:
+        if header.count(name) > 1:
+            raise InvalidArgument(f"{reading.path}: two columns are called {name!r}")
+    if all(_numeric(name) for name in header):
+        raise InvalidArgument(f"{reading.path}: line 1 must be a header that names the columns, not numbers")
+    for name in reading.metadata:
+        if name not in header:
+            raise InvalidArgument(f"{reading.path}: metadata {name!r}: there is no such column")
+    try:
+        return layout_of(header, reading.space, reading.metadata)
+    except WindvaneError as error:
+        raise type(error)(f"{reading.path}: {error}") from None
+
+
+def _numeric(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: Reading) -> Iterator[Row]:
+    if layout.journal and cells["kind"] != TOLD:
+        return
+    time = None if layout.time is None else cells[layout.time]
+    if layout.time is not None and not layout.journal and missing(time):
+        raise InvalidArgument(f"{reading.path}, {place}: time is missing; give all times or none")
+    metadata = {name: cells[name] for name in reading.metadata}
+    try:
+        raw = layout.raw(cells)
+    except WindvaneError as error:
+        raise type(error)(f"{reading.path}, {place}: {error}") from None
+    yield Row(place, raw, cells[layout.y], time, metadata, layout.journal)
+
+
+def _json_lines(reading: Reading) -> Iterator[Row]:
+    timed: bool | None = None
+    with _opened(reading.path) as file:
+        for count, line in enumerate(file, start=1):
+            place = f"line {count}"
+            if not line.strip():
+                continue
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InvalidArgument(f"{reading.path}, {place}: is not JSON: {error}") from None
+            row = _json_row(found, place, reading)
+            if row is None:
+                continue
+            if not row.journal:
+                timed = (row.time is not None) if timed is None else timed
+                if timed != (row.time is not None):
+                    raise InvalidArgument(
+                        f"{reading.path}, {place}: give a time to all observations or to none"
+                    )
+            yield row
+
+
+def _json_row(found: Any, place: str, reading: Reading) -> Row | None:
+    if not isinstance(found, dict):
+        raise InvalidArgument(f"{reading.path}, {place}: must be an object with x and y")
+    journal = "kind" in found and "seq" in found
+    if journal and found["kind"] != TOLD:
+        return None
+    y = next((name for name in VALUES if name in found), None)
+    if "x" not in found or y is None:
+        lacking = "x" if "x" not in found else "y (or value)"
+        raise InvalidArgument(f"{reading.path}, {place}: has no {lacking}; must be an object with x and y")
+    time = found.get("time")
+    event = found.get("event")
+    if journal and isinstance(event, dict):
+        time = event.get("time", time)
+    inside = found.get("metadata")
+    known = {**(inside if isinstance(inside, dict) else {}), **found}
+    metadata = {name: known.get(name) for name in reading.metadata}
+    return Row(place, found["x"], found[y], time, metadata, journal)
+
+
+# -- from rows to a log ------------------------------------------------------------------------------------
+
+
+class Checked(NamedTuple):
+    """An observation in the caller's terms; `time` is None where a study was told none."""
+
+    place: str
+    x: Any
+    y: float
+    time: float | None
+    metadata: dict[str, Any]
+    journal: bool
+
+
+def _checked(row: Row, reading: Reading) -> Checked:
+    try:
+        if missing(row.y):
+            raise InvalidArgument(
+                "y is missing or NaN; take the observation out, or have it skipped: skip_missing=True, or "
+                "--skip-missing in a shell"
+            )
+        time = None if missing(row.time) else moment(row.time)
+        return Checked(row.place, point(reading.space, row.raw), number("y", row.y), time, *row[4:])
+    except WindvaneError as error:
+        raise type(error)(f"{reading.path}, {row.place}: {error}") from None
+
+
+def _assembled(rows: list[Checked], reading: Reading, sort: bool, notes: list[str]) -> Log:
+    times: list[float] | None = None
+    if all(row.journal for row in rows):
+        times, late = _as_the_study_did([row.time for row in rows])
+        if late:
+            some = "A time was" if late == 1 else f"{late} times were"
+            notes.append(f"{some} before the one above; the study took the newest, and so it is here.")
+    elif any(row.time is not None for row in rows):
+        times = [row.time for row in rows if row.time is not None]
+        if sort and any(later < sooner for sooner, later in pairwise(times)):
+            order = sorted(range(len(rows)), key=times.__getitem__)  # stable
+            rows, times = [rows[i] for i in order], [times[i] for i in order]
+            notes.append("The lines were not in the order of time, and have been sorted.")
+    return Log(
+        points=tuple(row.x for row in rows),
+        values=tuple(row.y for row in rows),
+        times=None if times is None else tuple(times),
+        metadata=tuple(row.metadata for row in rows) if reading.metadata else (),
+        source=str(reading.path),
+        places=tuple(row.place for row in rows),
+        notes=tuple(notes),
+    )
+
+
+def _as_the_study_did(told: list[float | None]) -> tuple[list[float] | None, int]:
+    """The model's times: one after the last where none was told, and never before it; and how many were."""
+    if all(time is None for time in told):
+        return None, 0
+    times: list[float] = []
+    late = 0
+    for time in told:
+        last = times[-1] if times else None
+        if time is None:
+            times.append(1.0 if last is None else last + 1.0)
+        else:
+            late += last is not None and time < last
+            times.append(time if last is None else max(time, last))
+    return times, late

@@ -1,0 +1,266 @@
+"""The report of a replay: as text, as data, as a picture."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from windvane.calibration.text import aligned
+from windvane.checks import one_of
+from windvane.replay.account import LEVELS, Account, Coverage, Figure, finite, plain
+from windvane.replay.figure import draw
+from windvane.replay.log import Log
+from windvane.spaces import Box, Domain
+
+SHOWN = 12  # resets of an algorithm that are listed in the text; all of them are in the data
+OFF_POLICY = (
+    "Off-policy: all algorithms were told the same measurements, which somebody else had chosen. This is how "
+    "well each predicts and when it raises an alarm; what it would have measured instead is not in the log, "
+    "and no regret can be had from it."
+)
+
+
+class Table(NamedTuple):
+    """Columns, each with a heading of two lines, and rows of text."""
+
+    headings: list[tuple[str, ...]]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What `replay` found: print it, plot it, or take `accounts`, one an algorithm, with all their events."""
+
+    log: Log
+    space: Domain
+    guessed: bool  # whether the space was guessed from the log
+    goal: str
+    warmup: int
+    accounts: tuple[Account, ...]
+
+    def __getitem__(self, label: str) -> Account:
+        known = {account.label: account for account in self.accounts}
+        return known[one_of("algorithm", label, known)]
+
+    def __len__(self) -> int:
+        return len(self.log)
+
+    def plot(self) -> Any:
+        """A matplotlib Figure; `.savefig("name.png")` keeps it."""
+        return draw(self.accounts, self.log)
+
+    # -- as text -------------------------------------------------------------------------------------
+
+    @property
+    def about(self) -> str:
+        """The log in a line."""
+        count = len(self.log)
+        times = (
+            ""
+            if self.log.times is None
+            else f" from time {self.log.times[0]:.10g} to {self.log.times[-1]:.10g}"
+        )
+        return f"{self.log.source}: {count} measurements{times}, {self.goal}, {space_text(self.space)}"
+
+    @property
+    def tables(self) -> list[Table]:
+        """Two tables, narrow enough for a terminal each: what was predicted, and how surely."""
+        first, several = self.accounts[0], len(self.accounts) > 1
+        scores: list[tuple[str, ...]] = [("", "algorithm"), ("", "resets"), ("ln p(y)", "a measurement")]
+        scores += [("ahead of", first.label)] if several else []
+        scores += [("", "RMSE"), ("ms", "a step")]
+        sureness: list[tuple[str, ...]] = [
+            ("", "algorithm"),
+            *((f"{level:.0%} interval", "covers") for level in LEVELS),
+        ]
+        sureness += [("residuals", "mean"), ("", "variance")]
+        told, sure = [], []
+        for account in self.accounts:
+            ahead = "–" if account is first else figure_text(account.ahead_of(first))
+            row = [account.label, str(len(account.resets)), figure_text(account.log_density)]
+            row += [ahead] if several else []
+            told.append([*row, f"{account.rmse:.4g}", f"{1e3 * float(account.seconds.mean()):.2f}"])
+            covered = [coverage_text(account.coverage(level)) for level in LEVELS]
+            spread = [figure_text(account.residual_mean), figure_text(account.residual_variance)]
+            sure.append([account.label, *covered, *spread])
+        return [Table(scores, told), Table(sureness, sure)]
+
+    @property
+    def resets(self) -> list[str]:
+        """When each algorithm would have reset, and why."""
+        lines = []
+        for account in self.accounts:
+            events = account.reset_events
+            if not events:
+                lines.append(f"{account.label}: no reset")
+                continue
+            lines.append(f"{account.label}: {len(events)} reset{'s' if len(events) > 1 else ''}")
+            for event in events[:SHOWN]:
+                when = (
+                    f"step {event.step}"
+                    if self.log.times is None
+                    else f"step {event.step}, time {event.time:.10g}"
+                )
+                lines.append(f"  {when}: {event.reason}")
+            if len(events) > SHOWN:
+                lines.append(f"  ... and {len(events) - SHOWN} more, the last at step {events[-1].step}")
+        return lines
+
+    @property
+    def beliefs(self) -> list[str]:
+        """What each algorithm believes best in the end."""
+        lines = []
+        for account in self.accounts:
+            best, size = account.best, account.events[-1].size
+            held = ", the last measurement set aside" if account.events[-1].set_aside else ""
+            lines.append(
+                f"{account.label}: best at {shown(best.x)}, {best.mean:.4g} ± {best.std:.2g} "
+                f"(from {size} of {len(self.log)} measurements{held})"
+            )
+        return lines
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the reader must know before believing anything."""
+        found = list(self.log.notes)
+        if self.guessed:
+            found.insert(
+                0,
+                f"SPACE GUESSED: {space_text(self.space)}, the range of what was measured. The true bounds "
+                "are not in the log, and lengthscales, and so all figures, depend on them; give the space to "
+                "be sure.",
+            )
+        if self.log.times is not None and len(self.log) > 1:
+            usual = float(np.median(np.diff(self.log.times)))
+            if not 0.5 <= usual <= 2.0:
+                found.append(
+                    f"The usual time between measurements is {usual:.4g}; a rate (as of tv-gp-ucb) is per "
+                    "unit of time, not per measurement. auto finds the scale itself; or leave the times out."
+                )
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """How to read the table."""
+        scored = len(self.log) - self.warmup
+        left = f", all but the first {self.warmup}" if self.warmup else ""
+        return [
+            OFF_POLICY,
+            f"Scores are of predictions made before y was seen, over {scored} measurements{left}; ± is a "
+            "standard error. ln p(y): the larger the better. Intervals are central ones of the normal "
+            "distribution with the predicted mean and variance, noise included; in brackets, 95 % (Wilson). "
+            "Residuals are standardised: of a right model they have mean 0 and variance 1; above 1 it is too "
+            "sure of itself.",
+        ]
+
+    def __str__(self) -> str:
+        tables = [line for table in self.tables for line in (aligned(*table), "")]
+        parts = [self.about, *self.warnings, "", *tables, *self.resets, "", *self.beliefs, "", *self.notes]
+        return "\n".join(parts)
+
+    # -- as data ---------------------------------------------------------------------------------------
+
+    def as_dict(self, events: bool = True) -> dict[str, Any]:
+        """Everything as plain JSON; without the events if they are not wanted."""
+        first = self.accounts[0]
+        found = []
+        for account in self.accounts:
+            entry = account.as_dict(events)
+            ahead = account.ahead_of(first)
+            entry["ahead_of_first"] = {"value": finite(ahead.value), "error": finite(ahead.error)}
+            found.append(entry)
+        return {
+            "log": self.log.source,
+            "observations": len(self.log),
+            "space": str(self.space),
+            "space_guessed": self.guessed,
+            "goal": self.goal,
+            "warmup": self.warmup,
+            "warnings": self.warnings,
+            "algorithms": found,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """A flat record for each algorithm and measurement, for a CSV file or a data frame."""
+        found = []
+        for account in self.accounts:
+            for row, event in enumerate(account.events):
+                metadata = self.log.metadata[row] if self.log.metadata else {}
+                found.append(
+                    {
+                        "algorithm": account.label,
+                        "step": event.step,
+                        "time": event.time,
+                        **_flat(event.x),
+                        "y": event.y,
+                        "mean": event.mean,
+                        "std": event.std,
+                        "noise_variance": event.noise_variance,
+                        "log_density": finite(event.log_density),
+                        "statistic": finite(event.statistic),
+                        "threshold": finite(event.threshold),
+                        "reset": event.reset,
+                        "set_aside": event.set_aside,
+                        "outlier": event.outlier,
+                        "reason": event.reason,
+                        "kept": event.kept,
+                        "size": event.size,
+                        **{f"metadata.{name}": value for name, value in metadata.items()},
+                    }
+                )
+        return found
+
+
+def _flat(x: Any) -> dict[str, Any]:
+    """The coordinates of a point as columns; the "x." keeps a parameter apart from the other columns."""
+    if isinstance(x, dict):
+        return {f"x.{name}": plain(value) for name, value in x.items()}
+    if isinstance(x, int | np.integer):
+        return {"arm": int(x)}
+    return {f"x{i + 1}": float(value) for i, value in enumerate(x)}
+
+
+def space_text(space: Domain) -> str:
+    """A space in few characters, for a bound that was observed has many digits.
+
+    >>> from windvane.spaces import Arms, Box
+    >>> space_text(Box([(0, 1), (-0.123456, 1e4)])), space_text(Arms(3))
+    ('Box(0 to 1, -0.1235 to 1e+04)', 'Arms(n=3)')
+    """
+    if isinstance(space, Box):
+        return f"Box({', '.join(f'{low:.4g} to {high:.4g}' for low, high in space.bounds)})"
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", str(space))
+
+
+def shown(x: Any) -> str:
+    """A point in few characters.
+
+    >>> shown(np.array([0.123456, 2.0])), shown({"gain": 0.5, "mode": "a"}), shown(7)
+    ('[0.1235, 2]', 'gain=0.5, mode=a', 'arm 7')
+    """
+    if isinstance(x, dict):
+        return ", ".join(f"{name}={_short(value)}" for name, value in x.items())
+    if isinstance(x, int | np.integer):
+        return f"arm {x}"
+    return "[" + ", ".join(_short(float(value)) for value in x) + "]"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def figure_text(figure: Figure) -> str:
+    """An estimate and its standard error."""
+    if math.isnan(figure.value):
+        return "–"
+    error = "" if math.isnan(figure.error) else f" ± {figure.error:.2g}"
+    return f"{figure.value:.3g}{error}"
+
+
+def coverage_text(found: Coverage) -> str:
+    """A share and its interval, in percent."""
+    return f"{found.share:.0%} ({100 * found.low:.0f}–{100 * found.high:.0f})"

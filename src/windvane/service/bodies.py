@@ -1,0 +1,177 @@
+"""What may be sent: the bodies of requests, with their limits. Values are never converted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from windvane.service import limits
+
+Scalar = Annotated[str, Field(max_length=1000)] | bool | int | float
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Pair = Annotated[list[Finite], Field(min_length=2, max_length=2)]
+Levels = Annotated[list[int], Field(min_length=2, max_length=2)]
+Vector = Annotated[list[Finite], Field(min_length=1, max_length=limits.PARAMETERS)]
+Arm = Annotated[int, Field(ge=0, lt=limits.ARMS)]
+Named = Annotated[dict[str, Scalar], Field(min_length=1, max_length=limits.PARAMETERS)]
+Point = Vector | Arm | Named
+Serial = Annotated[int, Field(ge=1, le=limits.SERIAL)]
+
+
+Metadata = Annotated[
+    dict[str, Any],
+    Field(description="anything of yours, at most 16 kB of JSON"),
+]
+
+
+class Body(BaseModel):
+    """What all bodies have in common: no unknown fields, no conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class RealBody(Body):
+    """A real parameter."""
+
+    real: Pair
+    log: bool = False
+
+
+class IntegerBody(Body):
+    """An integer parameter."""
+
+    integer: Levels
+    log: bool = False
+
+
+class ChoiceBody(Body):
+    """One of several options."""
+
+    choice: Annotated[list[Scalar], Field(min_length=1, max_length=limits.OPTIONS)]
+
+
+class BoxBody(Body):
+    """Real coordinates, each between two bounds."""
+
+    box: Annotated[list[Pair], Field(min_length=1, max_length=limits.PARAMETERS)]
+
+
+class ArmsBody(Body):
+    """So many alternatives, numbered from 0."""
+
+    arms: Annotated[int, Field(ge=1, le=limits.ARMS)]
+
+
+ParameterName = Annotated[str, Field(min_length=1, max_length=limits.NAME)]
+ParameterBody = RealBody | IntegerBody | ChoiceBody
+
+
+class ParametersBody(Body):
+    """Named parameters."""
+
+    parameters: Annotated[
+        dict[
+            Annotated[str, Field(min_length=1, max_length=limits.NAME)], RealBody | IntegerBody | ChoiceBody
+        ],
+        Field(min_length=1, max_length=limits.PARAMETERS),
+    ]
+
+
+class CreateBody(Body):
+    """A new study."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"name": "plant", "space": {"box": [[0, 1], [0, 1]]}},
+                {
+                    "name": "filter",
+                    "space": {
+                        "parameters": {
+                            "gain": {"real": [0.1, 10], "log": True},
+                            "taps": {"integer": [1, 8]},
+                            "mode": {"choice": ["fast", "safe"]},
+                        }
+                    },
+                    "algorithm": "et-gp-ucb",
+                    "goal": "minimize",
+                    "options": {"delta": 0.05},
+                },
+            ]
+        }
+    )
+
+    name: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=limits.NAME,
+            description="letters, digits, space and . _ -, beginning with a letter or a digit",
+        ),
+    ]
+    space: BoxBody | ArmsBody | ParametersBody
+    algorithm: Annotated[str, Field(max_length=100, description="see /v1/algorithms")] = "auto"
+    goal: Literal["maximize", "minimize"] = "maximize"
+    seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
+    expires_after: Annotated[
+        float,
+        Field(gt=0, allow_inf_nan=False, description="seconds until a trial expires"),
+    ] = 86400.0
+    metadata: Metadata = Field(default_factory=dict)
+    options: Annotated[
+        dict[str, Any],
+        Field(
+            max_length=50,
+            description='numbers, pairs, or components such as {"type": "RBF", "lengthscale": [0.2]}',
+        ),
+    ] = Field(default_factory=dict)
+
+
+class AskBody(Body):
+    """A request for a point; everything may be left out."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"expires_after": 600}]})
+
+    time: Annotated[Finite | None, Field(description="the caller's own clock")] = None
+    expires_after: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    metadata: Metadata | None = None
+
+
+class TellBody(Body):
+    """A measurement: of a trial, or of a point `x` that nobody asked for."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"trial": 1, "y": 0.7}, {"x": [0.2, 0.4], "y": 0.1}]}
+    )
+
+    trial: Serial | None = None
+    x: Point | None = None
+    y: Finite
+    time: Finite | None = None
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> TellBody:
+        if (self.trial is None) == (self.x is None):
+            raise ValueError("give either trial, the number from ask, or x, a point that nobody asked for")
+        return self
+
+
+class FailBody(Body):
+    """A trial that could not be evaluated."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "reason": "the pump was off"}]})
+
+    trial: Serial
+    reason: Annotated[str, Field(max_length=limits.REASON)] = ""
+    metadata: Metadata | None = None
+
+
+class PredictBody(Body):
+    """Points to predict the objective at."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"points": [[0.2, 0.4], [0.5, 0.5]]}]})
+
+    points: Annotated[list[Point], Field(min_length=1, max_length=limits.POINTS)]
+    time: Finite | None = None

@@ -1,0 +1,71 @@
+// Modal questions. The native element traps the focus and closes on Escape; the focus goes back where it was.
+
+import { busily, complaint, field, fresh, h } from "./dom.js";
+
+/** Show a dialog; resolves to what `close(value)` was given, or undefined if it was dismissed. */
+export function openDialog(title, build, { dismissible = true } = {}) {
+  const before = document.activeElement;
+  const id = fresh("dialog");
+  return new Promise((resolve) => {
+    let answer;
+    const dialog = h("dialog", { "aria-labelledby": id });
+    const close = (value) => {
+      answer = value;
+      dialog.close();
+    };
+    dialog.append(h("h2", { id }, title), ...build(close, dialog));
+    dialog.addEventListener("cancel", (event) => dismissible || event.preventDefault());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      if (before?.isConnected) before.focus();
+      resolve(answer);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** A question with one way forward, which may fail and says so in place; resolves to true if it was taken. */
+export function confirmed(title, text, action, act) {
+  return openDialog(title, (close) => {
+    const trouble = complaint();
+    const go = h("button", { type: "submit", class: "primary" }, action);
+    const form = h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      if (await busily(go, trouble, async () => { await act(); return true; })) close(true);
+    } },
+    h("p", {}, text), trouble.node,
+    h("div", { class: "actions" }, h("button", { type: "button", autofocus: true, onclick: () => close() }, "Cancel"), go));
+    return [form];
+  });
+}
+
+/** Ask for a bearer token; resolves to it. */
+export function askToken(problem) {
+  return openDialog("This service asks for a token", (close) => {
+    const input = h("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true, placeholder: "wv_…", autofocus: true });
+    const trouble = complaint();
+    if (problem) trouble.show(problem);
+    return [h("form", { onsubmit: (event) => { event.preventDefault(); close(input.value.trim()); } },
+      h("p", {}, "Whoever runs the service makes one on its machine: ", h("code", {}, "windvane token add LABEL"), "."),
+      field("Token", input, "Kept in this tab only, and gone when it is closed."),
+      trouble.node,
+      h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Use this token")))];
+  }, { dismissible: false });
+}
+
+/** Why an evaluation failed; resolves to true when it has been recorded. */
+export function askFailure(number, act) {
+  return openDialog(`Trial ${number} failed`, (close) => {
+    const reason = h("input", { type: "text", maxlength: 500, autofocus: true });
+    const trouble = complaint();
+    const go = h("button", { type: "submit", class: "primary" }, "Record the failure");
+    return [h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      if (await busily(go, trouble, async () => { await act(reason.value.trim()); return true; })) close(true);
+    } },
+    h("p", {}, "It is kept in the log, and the model is told no number."),
+    field("Reason (optional)", reason), trouble.node,
+    h("div", { class: "actions" }, h("button", { type: "button", onclick: () => close() }, "Cancel"), go))];
+  });
+}

@@ -1,0 +1,74 @@
+// Where the optimum is believed to be, as it moves: a row for each parameter.
+
+import { axis, draw, layout, literal, logTicks, narrow, palette } from "./charts.js";
+import { field, h, key } from "./dom.js";
+import { valuesOf } from "./space.js";
+
+const ROWS = 4;
+const KEPT = 1000;
+
+/** The panel; `add(best, step)` after each poll, `update` draws. */
+export class Optimum {
+  constructor(axes, history) {
+    Object.assign(this, { axes, history, track: [] });
+    this.chart = h("div", { class: "chart optimum", role: "img", "aria-label": "The believed optimum over time" });
+    const pages = Array.from({ length: Math.ceil(axes.length / ROWS) }, (_, page) => axes.slice(page * ROWS, (page + 1) * ROWS));
+    this.page = h("select", { onchange: () => this.update() }, pages.map((some, index) => h("option", { value: index }, some.length > 1 ? `${some[0].name} … ${some.at(-1).name}` : some[0].name)));
+    this.node = h("section", { class: "panel optimum-panel", "aria-labelledby": "optimum-title" },
+      h("div", { class: "panel-head" },
+        h("h2", { id: "optimum-title" }, "Optimum, moving"),
+        key(["line", "believed best"], ["pale", "tried"], ["reset", "reset"]),
+        pages.length > 1 ? h("div", { class: "panel-tools" }, field("Parameters", this.page)) : null),
+      this.chart,
+      h("p", { class: "caption" }, "The believed best is followed from the moment this page was opened; the points tried reach further back."));
+  }
+
+  /** A poll's answer, at the step it was made. */
+  add(best, step) {
+    if (this.track.at(-1)?.step === step) this.track.pop();
+    this.track.push({ step, values: valuesOf(best.x, this.axes) });
+    if (this.track.length > KEPT) this.track.shift();
+  }
+
+  async update() {
+    const rows = this.history.tells.slice(-300).filter((row) => row.event);
+    if (!rows.length) return;
+    const colours = palette();
+    const first = ROWS * Number(this.page.value || 0);
+    const shown = this.axes.slice(first, first + ROWS);
+    const gap = shown.length > 1 ? 0.09 : 0;
+    const tall = (1 - gap * (shown.length - 1)) / shown.length;
+    const more = { annotations: [] };
+    const traces = [];
+    const from = rows[0].step;
+    const since = this.track.filter((each) => each.step >= from);
+    const plain = (value) => (typeof value === "string" ? literal(value) : value);
+    shown.forEach((each, index) => {
+      const suffix = index ? String(index + 1) : "";
+      const top = 1 - index * (tall + gap);
+      const category = each.kind === "choice" ? { type: "category", categoryorder: "array", categoryarray: each.options.map(plain), range: [-0.5, each.options.length - 0.5] } : {};
+      const air = (each.hi - each.lo) * 0.04;
+      const range = each.kind === "choice" ? {} : each.log ? { ...logTicks(each.lo, each.hi), range: [Math.log10(each.lo) - 0.03, Math.log10(each.hi) + 0.03] } : { range: [each.lo - air, each.hi + air] };
+      more[`yaxis${suffix}`] = axis(colours, { domain: [Math.max(0, top - tall), top], fixedrange: true, nticks: 4, ...category, ...range });
+      more.annotations.push({ text: literal(each.name), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 12, color: colours.muted } });
+      traces.push(
+        { x: rows.map((row) => row.step), y: rows.map((row) => plain(valuesOf(row.x, this.axes)[first + index])), yaxis: `y${suffix}`, mode: "markers",
+          marker: { size: 4, color: colours.muted, opacity: 0.55 }, hovertemplate: "step %{x}: tried %{y}<extra></extra>" },
+        { x: since.map((at) => at.step), y: since.map((at) => plain(at.values[first + index])), yaxis: `y${suffix}`, mode: "lines+markers",
+          line: { shape: "hv", width: 2.4, color: colours.data }, marker: { size: since.map((_, i) => (i === since.length - 1 ? 9 : 3)), color: colours.data },
+          hovertemplate: "step %{x}: believed best %{y}<extra></extra>" },
+      );
+    });
+    await draw(this.chart, traces, layout(colours, {
+      ...more,
+      height: Math.max(narrow() ? 240 : 340, 92 * shown.length + 60),
+      margin: { l: shown.some((each) => each.kind === "choice") ? 68 : 52, r: 14, t: 22, b: 42 },
+      xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", showgrid: false, title: { text: "step" } }),
+      shapes: rows.filter((row) => row.reset).map((row) => ({
+        type: "line", x0: row.step, x1: row.step, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colours.reset, width: 1.2, dash: "3px,2px" },
+      })),
+    }));
+    const now = since.at(-1);
+    if (now) this.chart.setAttribute("aria-label", `Believed best at step ${now.step}: ${this.axes.map((each, i) => `${each.name} ${now.values[i]}`).join(", ")}`);
+  }
+}

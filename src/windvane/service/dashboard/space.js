@@ -1,0 +1,54 @@
+// What a study's points are made of: one axis a parameter, whatever the kind of space.
+
+/** The axes of a space as the service writes it: {name, kind, lo, hi, log, options}. */
+export function axesOf(space) {
+  if (space.type === "Arms") return [{ name: "arm", kind: "arm", lo: 0, hi: space.n - 1, log: false }];
+  if (space.type === "Box") {
+    return space.bounds.map(([lo, hi], index) => ({ name: `x${index + 1}`, kind: "real", lo, hi, log: false }));
+  }
+  return space.parameters.map(([name, parameter]) => {
+    if (parameter.type === "Choice") return { name, kind: "choice", options: parameter.options };
+    const kind = parameter.type === "Integer" ? "integer" : "real";
+    return { name, kind, lo: parameter.lo, hi: parameter.hi, log: parameter.log };
+  });
+}
+
+/** A point's values in the order of the axes. */
+export function valuesOf(x, axes) {
+  if (Array.isArray(x)) return x;
+  if (x !== null && typeof x === "object") return axes.map((axis) => x[axis.name]);
+  return [x];
+}
+
+/** A point in the caller's terms from values in the order of the axes. */
+export function pointFrom(values, space, axes) {
+  if (space.type === "Box") return values;
+  if (space.type === "Arms") return values[0];
+  return Object.fromEntries(axes.map((axis, index) => [axis.name, values[index]]));
+}
+
+/** Where a value lies on its axis, from 0 to 1. */
+export function position(axis, value) {
+  if (axis.kind === "choice") {
+    const index = axis.options.indexOf(value);
+    return axis.options.length > 1 ? index / (axis.options.length - 1) : 0.5;
+  }
+  if (axis.hi === axis.lo) return 0.5;
+  if (axis.log) return Math.log(value / axis.lo) / Math.log(axis.hi / axis.lo);
+  return (value - axis.lo) / (axis.hi - axis.lo);
+}
+
+/** The middle of an axis: where a form starts. */
+export function middle(axis) {
+  if (axis.kind === "choice") return axis.options[0];
+  const value = axis.log ? Math.sqrt(axis.lo * axis.hi) : (axis.lo + axis.hi) / 2;
+  return axis.kind === "real" ? Number(value.toPrecision(4)) : Math.round(value);
+}
+
+/** A space in a few words. */
+export function describe(space) {
+  if (space.type === "Arms") return `${space.n} arms`;
+  const size = space.type === "Box" ? space.bounds.length : space.parameters.length;
+  const noun = space.type === "Box" ? "dimension" : "parameter";
+  return `${size} ${noun}${size === 1 ? "" : "s"}`;
+}

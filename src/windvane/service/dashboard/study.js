@@ -1,0 +1,190 @@
+// The page of one study: panels around one history, fed by the stream.
+
+import { download, get, pathOf, remove } from "./api.js";
+import { Beliefs } from "./beliefs.js";
+import { plotly } from "./charts.js";
+import { confirmed } from "./dialogs.js";
+import { announce, busily, complaint, h, setText } from "./dom.js";
+import { date, plural } from "./format.js";
+import { History } from "./history.js";
+import { curl } from "./lessons.js";
+import { Log } from "./log.js";
+import { Optimum } from "./optimum.js";
+import { paced } from "./pace.js";
+import { Parallel } from "./parallel.js";
+import { Posterior } from "./posterior.js";
+import { Readouts } from "./readouts.js";
+import { axesOf, describe, middle, pointFrom } from "./space.js";
+import { follow } from "./stream.js";
+import { Timeline } from "./timeline.js";
+import { Trials } from "./trials.js";
+
+const STATES = {
+  connecting: ["connecting", "Connecting to the live stream"],
+  live: ["live", "New events appear as they happen"],
+  reconnecting: ["reconnecting", "The connection was lost; trying again"],
+  gone: ["deleted", "This study no longer exists"],
+};
+
+function actions(summary, writable, trouble) {
+  const save = (format, text, ending) => {
+    const button = h("button", { type: "button", onclick: () => busily(button, trouble, () => download(pathOf(summary.name, `/export?format=${format}`), `${summary.name}.${ending}`)) }, text);
+    return button;
+  };
+  const end = h("button", { type: "button", class: "quiet", onclick: async () => {
+    const text = `“${summary.name}” and its ${plural(summary.tells, "observation")} will be gone for good. Download them first if they matter.`;
+    if (await confirmed("Delete this study?", text, "Delete for good", () => remove(pathOf(summary.name)))) location.assign("/");
+  } }, "Delete …");
+  return h("div", { class: "study-actions" }, save("csv", "CSV", "csv"), save("jsonl", "JSON lines", "jsonl"), writable ? end : null);
+}
+
+function lesson(summary, axes, session) {
+  const x = pointFrom(axes.map(middle), summary.definition.space, axes);
+  const path = pathOf(summary.name);
+  return h("section", { class: "panel lesson" },
+    h("h2", {}, "Nothing measured yet"),
+    h("p", {}, "Ask for a point, try it on your system, and tell what you measured: by hand on this page, or from any language over HTTP. The charts appear with the first value."),
+    curl(session, [["Ask for a point", "POST", `${path}/ask`, {}], ["Tell what you measured there", "POST", `${path}/tell`, { trial: 1, y: 0.7 }], ["Or tell a point that nobody asked for", "POST", `${path}/tell`, { x, y: 0.7 }]]));
+}
+
+/** A text, a paragraph a line; those that did not change stay as they are. */
+function paragraphs(node, text) {
+  const lines = text.split("\n").filter(Boolean);
+  while (node.children.length > lines.length) node.lastChild.remove();
+  while (node.children.length < lines.length) node.append(h("p", {}));
+  lines.forEach((line, index) => setText(node.children[index], line));
+}
+
+/** Fill `main` with the study and keep it up to date. */
+export async function showStudy(main, name, session) {
+  const library = plotly(); // 5 MB: on its way while the data are
+  library.catch(() => {}); // reported below
+  const summary = await get(pathOf(name));
+  const writable = session.scopes.includes("write");
+  const space = summary.definition.space;
+  const axes = axesOf(space);
+  const history = new History(name);
+  const totals = { tells: summary.tells, resets: summary.resets, failed: summary.failed, lastReset: summary.last_reset };
+  const trouble = complaint();
+  const badge = h("span", { class: "badge", role: "status" });
+  const state = (which) => {
+    badge.dataset.state = which;
+    badge.title = STATES[which][1];
+    setText(badge, STATES[which][0]);
+  };
+
+  const panels = {
+    readouts: new Readouts(),
+    timeline: new Timeline(),
+    posterior: new Posterior(name, axes, history),
+    optimum: new Optimum(axes, history),
+    parallel: axes.length > 2 ? new Parallel(axes, history, summary.goal) : null,
+    beliefs: new Beliefs(),
+    trials: new Trials(name, space, axes, writable, summary.algorithm !== "auto"),
+    log: new Log(history),
+  };
+  panels.timeline.history = history;
+  const words = h("div", { class: "words" });
+  const explain = h("section", { class: "panel explain-panel", "aria-labelledby": "explain-title" }, h("div", { class: "panel-head" }, h("h2", { id: "explain-title" }, "In words")), words);
+  const start = lesson(summary, axes, session);
+  const charts = h("div", { class: "charts" }, h("div", { class: "pair" }, panels.posterior.node, panels.optimum.node), panels.parallel?.node);
+  const side = h("div", { class: "side" }, panels.trials.node, panels.beliefs.node);
+  const goal = summary.goal === "minimize" ? "minimise" : "maximise";
+
+  main.replaceChildren(
+    h("div", { class: "study-head" },
+      h("div", { class: "study-name" }, h("h1", {}, summary.name), badge),
+      h("p", { class: "about" }, `${summary.algorithm} · ${goal} · ${describe(space)} · since ${date(summary.created)}`),
+      actions(summary, writable, trouble)),
+    trouble.node, panels.readouts.node,
+    h("div", { class: "bench" }, start, panels.timeline.node, side), explain, charts, panels.log.node);
+  state("connecting");
+
+  const drawing = paced(async () => {
+    await panels.timeline.update();
+    await panels.optimum.update();
+    panels.parallel?.update();
+  }, 400);
+  const listing = paced(async () => panels.log.update(), 150);
+  const surface = paced(() => panels.posterior.refresh(), 2000);
+  const pending = paced(() => panels.trials.refresh(), 700);
+  const best = paced(async () => {
+    const step = history.last?.step;
+    if (!step) return;
+    try {
+      const found = await get(pathOf(name, "/best"));
+      panels.readouts.best(found);
+      panels.optimum.add(found, step);
+      drawing();
+    } catch (error) {
+      if (error.status !== 409) trouble.show(error); // 409: nothing is known yet
+    }
+  }, 1000);
+  const explaining = paced(async () => {
+    try {
+      paragraphs(words, (await get(pathOf(name, "/explain"))).text);
+    } catch (error) {
+      paragraphs(words, error.message);
+    }
+  }, 4000);
+
+  const everything = () => {
+    start.hidden = history.tells.length > 0;
+    charts.hidden = !start.hidden;
+    panels.timeline.node.hidden = charts.hidden;
+    panels.readouts.node.hidden = charts.hidden;
+    explain.hidden = charts.hidden;
+    panels.readouts.update(totals, history);
+    panels.beliefs.update(history.last?.event);
+    listing();
+    if (charts.hidden) return;
+    for (const refresh of [drawing, surface, best, explaining]) refresh();
+  };
+
+  function take(record) {
+    if (!history.add(record)) return;
+    if (record.kind === "told") {
+      totals.tells += 1;
+      if (record.reset) {
+        totals.resets += 1;
+        totals.lastReset = record.step;
+        announce(`Reset at step ${record.step}: ${record.reason}`);
+      }
+      everything();
+    } else {
+      if (record.kind === "failed") totals.failed += 1;
+      panels.readouts.update(totals, history);
+      listing();
+    }
+    pending();
+  }
+
+  await Promise.all([history.load(), panels.trials.refresh()]);
+  // The summary was read a moment before the events: what came in between is counted once.
+  for (const record of [...history.tells, ...history.others].filter((each) => each.seq > summary.head)) {
+    if (record.kind === "told") totals.tells += 1;
+    if (record.kind === "failed") totals.failed += 1;
+    if (record.reset) Object.assign(totals, { resets: totals.resets + 1, lastReset: record.step });
+  }
+  everything();
+  follow(pathOf(name, "/stream"), history.head, take, (which) => {
+    state(which);
+    if (which === "gone") trouble.show("This study has been deleted. What you see is what this page remembers.");
+  });
+  setInterval(() => {
+    panels.readouts.tick();
+    panels.trials.tick();
+  }, 1000);
+
+  const redraw = () => {
+    drawing();
+    panels.posterior.redraw();
+  };
+  document.addEventListener("windvane-theme", redraw);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  window.matchMedia("(max-width: 700px)").addEventListener("change", redraw);
+  window.addEventListener("resize", () => drawing());
+  await library.catch((error) => trouble.show(error));
+  await history.backfill().catch((error) => trouble.show(error));
+  drawing();
+}

@@ -1,0 +1,140 @@
+// Objective, test statistic and points in use over one common axis, resets drawn through all three.
+
+import { axis, band, draw, layout, literal, narrow, padded, palette } from "./charts.js";
+import { field, h, key } from "./dom.js";
+import { number, plusMinus } from "./format.js";
+import { decimate } from "./history.js";
+
+const WINDOWS = [100, 300, 1000, 2000];
+const RUNGS = { objective: [0.5, 1], statistic: [0.215, 0.425], size: [0, 0.14] };
+
+/** Whether the statistic is a probability: that of a change, as `auto` tells it. */
+export function isProbability(event) {
+  return Object.keys(event?.beliefs ?? {}).length > 0;
+}
+
+/** Half the width of the prediction for y: two deviations, noise included. */
+function reach(event) {
+  return 2 * Math.sqrt(event.std ** 2 + event.noise_variance);
+}
+
+function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))];
+}
+
+/** Wide bands of the first steps must not flatten everything else. */
+function objectiveRange(rows) {
+  const monitored = rows.filter((row) => row.event.elapsed > 2);
+  const calm = monitored.length > 10 ? monitored : rows;
+  const low = quantile(calm.map((row) => row.event.mean - reach(row.event)), 0.04);
+  const high = quantile(calm.map((row) => row.event.mean + reach(row.event)), 0.96);
+  return padded([low, high, ...rows.map((row) => row.y)]);
+}
+
+/** The same for the threshold, which is high while little is known: it may leave the picture. */
+function statisticTop(rows) {
+  const thresholds = rows.map((row) => row.event.threshold).filter((each) => each !== null);
+  const typical = thresholds.length ? 1.7 * quantile(thresholds, 0.75) : 0;
+  return rows.reduce((most, row) => Math.max(most, 1.08 * (row.event.statistic ?? 0)), typical) || 1;
+}
+
+/** A log axis pays where the statistic leaves its threshold far behind. */
+function wantsLog(rows) {
+  const tested = rows.filter((row) => row.event.threshold > 0 && row.event.statistic !== null);
+  if (!tested.length || isProbability(rows.at(-1).event)) return false;
+  const highest = tested.reduce((most, row) => Math.max(most, row.event.statistic), 0);
+  return highest > 12 * quantile(tested.map((row) => row.event.threshold), 0.5);
+}
+
+/** The panel; `update(history)` draws. */
+export class Timeline {
+  constructor() {
+    this.chart = h("div", { class: "chart timeline", role: "img", "aria-label": "Objective, statistic and points in use over time" });
+    this.span = h("select", { onchange: () => this.update() }, WINDOWS.map((size) => h("option", { value: size, selected: size === 300 }, `last ${size}`)));
+    this.against = h("select", { onchange: () => this.update(true) }, [["step", "step"], ["time", "caller’s time"], ["at", "clock"]].map(([value, text]) => h("option", { value }, text)));
+    this.log = h("input", { type: "checkbox", onchange: () => { this.touched = true; this.update(); } });
+    this.node = h("section", { class: "panel timeline-panel", "aria-labelledby": "timeline-title" },
+      h("div", { class: "panel-head" },
+        h("h2", { id: "timeline-title" }, "Course"),
+        key(["dot", "observed"], ["band", "predicted ± 2σ"], ["dash", "threshold"], ["reset", "reset"]),
+        h("div", { class: "panel-tools" }, field("Show", this.span), field("Against", this.against),
+          h("label", { class: "check" }, this.log, "log statistic"))),
+      this.chart);
+  }
+
+  async update(moved = false) {
+    if (this.history === undefined || !this.history.tells.length) return;
+    const shown = this.history.tells.slice(-Number(this.span.value)).filter((row) => row.event);
+    const rows = decimate(shown);
+    if (!this.touched) this.log.checked = wantsLog(rows);
+    const colours = palette();
+    this.revision = (this.revision ?? 0) + (moved ? 1 : 0);
+    const x = rows.map((row) => this.along(row));
+    await draw(this.chart, this.traces(rows, x, colours), this.frame(rows, x, colours));
+    const resets = rows.filter((row) => row.reset).length;
+    const last = rows.at(-1);
+    this.chart.setAttribute("aria-label", `Steps ${rows[0].step} to ${last.step}: last value ${number(last.y)}, ` +
+      `${resets} resets shown, ${last.event.size} points in use. The log below has the same in words.`);
+  }
+
+  along(row) {
+    if (this.against.value === "at") return new Date(row.at * 1000);
+    return this.against.value === "time" ? row.event.time : row.step;
+  }
+
+  traces(rows, x, colours) {
+    const mean = rows.map((row) => row.event.mean);
+    const hover = rows.map((row) => {
+      const event = row.event;
+      const lines = [`step ${row.step}`, `y ${number(row.y)}`, `predicted ${plusMinus(event.mean, reach(event) / 2)}`];
+      return [...lines, row.reason ? literal(row.reason).replace(/(.{44}\S*) /g, "$1<br>") : ""].filter(Boolean).join("<br>");
+    });
+    const marks = rows.map((row) => (row.reset ? "diamond" : row.event.set_aside || row.event.outlier === row.step ? "circle-open" : "circle"));
+    const colour = rows.map((row) => (row.reset ? colours.reset : colours.data));
+    const size = rows.length > 400 ? 3 : 5;
+    const statistic = { x, yaxis: "y2", hoverinfo: "skip" };
+    return [
+      ...band(x, rows.map((row) => row.event.mean - reach(row.event)), rows.map((row) => row.event.mean + reach(row.event)), colours),
+      { x, y: mean, mode: "lines", line: { color: colours.data, width: 1 }, opacity: 0.7, hoverinfo: "skip" },
+      { x, y: rows.map((row) => row.y), mode: "markers", text: hover, hovertemplate: "%{text}<extra></extra>",
+        marker: { color: colour, symbol: marks, size: rows.map((row) => (row.reset ? size + 4 : size)), line: { width: 1, color: colour } } },
+      { ...statistic, y: rows.map((row) => row.event.statistic), mode: "lines", line: { color: colours.data, width: 1.3 },
+        hoverinfo: undefined, hovertemplate: "statistic %{y:.4g}<extra></extra>" },
+      { ...statistic, y: rows.map((row) => row.event.threshold), mode: "lines", line: { color: colours.ink, width: 1.3, dash: "dash" } },
+      { ...statistic, x: x.filter((_, i) => rows[i].reset), y: rows.filter((row) => row.reset).map((row) => row.event.statistic), mode: "markers", marker: { color: colours.reset, symbol: "diamond", size: size + 4 } },
+      { x, y: rows.map((row) => row.event.size), yaxis: "y3", mode: "lines", fill: "tozeroy", fillcolor: colours.soft,
+        line: { color: colours.data, width: 1.3, shape: "hv" }, hovertemplate: "%{y} in use<extra></extra>" },
+    ];
+  }
+
+  frame(rows, x, colours) {
+    const last = rows.at(-1).event;
+    const tested = rows.some((row) => row.event.statistic !== null && row.event.threshold !== null);
+    const names = {
+      objective: "objective",
+      statistic: tested ? (isProbability(last) ? "probability of a change" : "test statistic") : "test statistic: this algorithm tests nothing here",
+      size: "points in use",
+    };
+    const title = { step: "step", time: "caller’s time", at: "" }[this.against.value];
+    const top = isProbability(last) ? 1.08 : statisticTop(rows);
+    const scale = this.log.checked ? { type: "log", dtick: 1, minor: { showgrid: false } } : { range: [0, top] };
+    return layout(colours, {
+      height: narrow() ? 470 : 540,
+      margin: { l: 52, r: 12, t: 22, b: title ? 42 : 30 },
+      uirevision: `${this.span.value} ${this.against.value} ${this.revision} ${this.log.checked}`,
+      xaxis: axis(colours, { anchor: "y3", title: title ? { text: title } : undefined, showgrid: false }),
+      yaxis: axis(colours, { domain: RUNGS.objective, range: objectiveRange(rows), fixedrange: true, nticks: 6 }),
+      yaxis2: axis(colours, { domain: RUNGS.statistic, fixedrange: true, nticks: 4, ...scale }),
+      yaxis3: axis(colours, { domain: RUNGS.size, rangemode: "tozero", fixedrange: true, nticks: 3 }),
+      annotations: Object.entries(names).map(([rung, text]) => ({
+        text, xref: "paper", yref: "paper", x: 0, y: RUNGS[rung][1], xanchor: "left", yanchor: "bottom",
+        showarrow: false, font: { size: 12, color: colours.muted }, yshift: 1,
+      })),
+      shapes: rows.flatMap((row, i) => (row.reset ? [{
+        type: "line", xref: "x", yref: "paper", x0: x[i], x1: x[i], y0: 0, y1: 1, layer: "below",
+        line: { color: colours.reset, width: 1.2, dash: "3px,2px" },
+      }] : [])),
+    });
+  }
+}

@@ -1,0 +1,158 @@
+// Ask and tell by hand, and the trials that wait for an answer.
+
+import { get, intention, pathOf, post } from "./api.js";
+import { narrow } from "./charts.js";
+import { askFailure } from "./dialogs.js";
+import { arrange, announce, busily, complaint, field, h, setText } from "./dom.js";
+import { ago, duration, number, plural } from "./format.js";
+import { middle, pointFrom, valuesOf } from "./space.js";
+
+const SHOWN = 20;
+
+/** A point, a value a row. */
+function coordinates(x, axes) {
+  return h("dl", { class: "point" }, valuesOf(x, axes).map((value, index) => h("div", {},
+    h("dt", {}, axes[index].name),
+    h("dd", {}, typeof value === "number" ? number(value, 5) : String(value)))));
+}
+
+/** A number from an input, or an error in words. */
+function measured(input) {
+  const value = Number(input.value.replace("−", "-").replace(",", "."));
+  if (input.value.trim() === "" || !Number.isFinite(value)) {
+    input.focus();
+    throw new Error("y: enter the measured value, a finite number; if there is none, record a failure.");
+  }
+  return value;
+}
+
+function valueInput(label) {
+  return h("input", { type: "text", inputmode: "text", autocomplete: "off", "aria-label": label, placeholder: "measured y", class: "figure" });
+}
+
+/** The panel; `refresh` fetches the outstanding trials, `tick` moves their ages. */
+export class Trials {
+  constructor(name, space, axes, writable, roomy) {
+    Object.assign(this, { name, space, axes, writable, roomy, rows: new Map(), trouble: complaint() });
+    this.list = h("ul", { class: "trials" });
+    this.empty = h("p", { class: "hint" });
+    this.more = h("p", { class: "hint", hidden: true });
+    this.button = h("button", { type: "button", class: "primary", onclick: () => this.ask() }, "Ask for a point");
+    this.node = h("section", { class: "panel trials-panel", "aria-labelledby": "trials-title" },
+      h("div", { class: "panel-head" }, h("h2", { id: "trials-title" }, writable ? "Ask and tell" : "Outstanding trials"), writable ? this.button : null),
+      this.trouble.node, this.empty, this.list, this.more, writable ? this.own() : null);
+    this.show([]);
+  }
+
+  async ask() {
+    const trial = await busily(this.button, this.trouble, () => post(pathOf(this.name, "/ask"), {}, intention()));
+    if (!trial) return;
+    await this.refresh();
+    this.rows.get(trial.number)?.input?.focus();
+    announce(`Trial ${trial.number} is to be evaluated`);
+  }
+
+  async refresh() {
+    try {
+      const { trials } = await get(pathOf(this.name, "/trials?status=pending"));
+      this.show(trials);
+    } catch (error) {
+      this.trouble.show(error);
+    }
+  }
+
+  show(trials) {
+    const newest = [...trials].sort((a, b) => b.number - a.number);
+    // A row that somebody is typing in stays, however many are newer.
+    const shown = newest.filter((trial, index) => index < SHOWN || this.rows.get(trial.number)?.input?.value);
+    const numbers = new Set(shown.map((trial) => trial.number));
+    const held = this.list.contains(document.activeElement) && ![...this.rows].some(([n, row]) => numbers.has(n) && row.node.contains(document.activeElement));
+    for (const number of this.rows.keys()) if (!numbers.has(number)) this.rows.delete(number);
+    arrange(this.list, shown.map((trial) => this.row(trial).node));
+    if (held && this.writable) this.button.focus(); // the focused row is gone: answered here or elsewhere
+    this.empty.hidden = shown.length > 0;
+    setText(this.empty, this.writable ? "Nothing is outstanding. Ask for a point, try it on your system, and tell what you measured." : "Nothing is outstanding.");
+    this.more.hidden = shown.length === newest.length;
+    setText(this.more, `and ${plural(newest.length - shown.length, "older trial")}`);
+    this.tick();
+  }
+
+  row(trial) {
+    if (!this.rows.has(trial.number)) this.rows.set(trial.number, this.make(trial));
+    return this.rows.get(trial.number);
+  }
+
+  make(trial) {
+    const age = h("span", { class: "age" });
+    const title = h("p", { class: "trial-title" }, h("strong", {}, `Trial ${trial.number}`), age);
+    const node = h("li", { data: { trial: trial.number } }, title, coordinates(trial.x, this.axes));
+    if (!this.writable) return { node, age, trial };
+    const input = valueInput(`Value of trial ${trial.number}`);
+    const trouble = complaint();
+    const go = h("button", { type: "submit" }, "Tell");
+    const key = intention();
+    node.append(h("form", { class: "answer", onsubmit: async (event) => {
+      event.preventDefault();
+      await busily(go, trouble, async () => {
+        const record = await post(pathOf(this.name, "/tell"), { trial: trial.number, y: measured(input) }, key);
+        if (!record.reset) announce(`Trial ${trial.number} told`); // a reset is announced by the stream
+        await this.refresh();
+      });
+    } }, input, go,
+    h("button", { type: "button", class: "quiet", "aria-label": `Trial ${trial.number} failed`, onclick: () => this.fail(trial) }, "Failed")), trouble.node);
+    return { node, age, trial, input };
+  }
+
+  async fail(trial) {
+    const key = intention();
+    const done = await askFailure(trial.number, (reason) => post(pathOf(this.name, "/fail"), { trial: trial.number, reason }, key));
+    if (done) await this.refresh();
+  }
+
+  tick() {
+    const now = Date.now() / 1000;
+    for (const { age, trial } of this.rows.values()) {
+      const left = trial.expires_at === null ? "" : trial.expires_at > now ? `, expires in ${duration(trial.expires_at - now)}` : ", expired; an answer still counts";
+      setText(age, `asked ${ago(trial.asked_at, now)}${left}`);
+    }
+  }
+
+  /** A value for a point that nobody asked for. */
+  own() {
+    const inputs = this.axes.map((axis) => axis.kind === "choice"
+      ? h("select", {}, axis.options.map((option, index) => h("option", { value: index }, String(option))))
+      : h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: middle(axis) }));
+    const y = valueInput("Measured value");
+    y.removeAttribute("aria-label");
+    const trouble = complaint();
+    const go = h("button", { type: "submit" }, "Tell this point");
+    let key = intention();
+    const form = h("form", { class: "own", onsubmit: async (event) => {
+      event.preventDefault();
+      await busily(go, trouble, async () => {
+        const values = inputs.map((input, index) => this.value(input, this.axes[index]));
+        const record = await post(pathOf(this.name, "/tell"), { x: pointFrom(values, this.space, this.axes), y: measured(y) }, key);
+        key = intention();
+        y.value = "";
+        if (!record.reset) announce(`Step ${record.step} told`);
+      });
+    }, onchange: () => { key = intention(); } },
+    inputs.map((input, index) => field(this.axes[index].name, input, this.range(this.axes[index]))),
+    field("Measured y", y), trouble.node, go);
+    return h("details", { class: "own-point", open: this.roomy && this.axes.length <= 3 && !narrow() }, h("summary", {}, "Tell a point of your own"), form);
+  }
+
+  value(input, axis) {
+    if (axis.kind === "choice") return axis.options[Number(input.value)];
+    const value = Number(input.value.replace("−", "-").replace(",", "."));
+    if (input.value.trim() === "" || !Number.isFinite(value)) {
+      input.focus();
+      throw new Error(`${axis.name}: enter a number ${this.range(axis)}.`);
+    }
+    return value;
+  }
+
+  range(axis) {
+    return axis.kind === "choice" ? undefined : `${number(axis.lo)} to ${number(axis.hi)}${axis.kind === "real" ? "" : ", whole"}`;
+  }
+}

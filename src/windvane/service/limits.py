@@ -1,0 +1,54 @@
+"""How much is too much: sizes that every request is held to, and rates."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+NAME = 100  # characters of a study's or a parameter's name
+KEY = 200  # characters of an Idempotency-Key
+REASON = 2000  # characters
+PARAMETERS = 100
+OPTIONS = 100  # of a choice
+ARMS = 1000  # the covariance of n arms has n x n numbers and is part of every checkpoint
+POINTS = 10_000  # of one prediction
+RESOLUTION = 100  # points on an axis of a surface, so that two axes stay within POINTS
+PAGE = 1000  # events of one answer
+SERIAL = 2**31 - 1  # numbers of trials and records, as the database holds them
+SEED = 2**63 - 1
+CALLERS = 10_000  # whose rates are remembered
+
+
+class Buckets:
+    """A token bucket a caller: `rate` requests a second on average, `burst` at once.
+
+    >>> now = 0.0
+    >>> buckets = Buckets(rate=1.0, burst=2.0, clock=lambda: now)
+    >>> [buckets.wait("ada") for _ in range(3)]
+    [0.0, 0.0, 1.0]
+    >>> now = 1.5
+    >>> buckets.wait("ada"), buckets.wait("ada")
+    (0.0, 0.5)
+    """
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._clock = clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # caller -> (level, when)
+        self._lock = threading.Lock()
+
+    def wait(self, caller: str) -> float:
+        """0 if the caller may go ahead, which is then counted, else the seconds until it may."""
+        now = self._clock()
+        with self._lock:
+            level, when = self._levels.get(caller, (self._burst, now))
+            level = min(self._burst, level + (now - when) * self._rate)
+            allowed = level >= 1.0
+            self._levels[caller] = (level - 1.0 if allowed else level, now)
+            self._levels.move_to_end(caller)
+            if len(self._levels) > CALLERS:
+                self._levels.popitem(last=False)
+        return 0.0 if allowed else (1.0 - level) / self._rate

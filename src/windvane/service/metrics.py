@@ -1,0 +1,73 @@
+"""Figures for Prometheus: requests as they are counted, studies as the database has them when asked."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from windvane.storage import Database, Summary
+
+LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+SHARED = "PROMETHEUS_MULTIPROC_DIR"  # a folder where several processes add up their figures
+
+
+class StudyFigures(Collector):
+    """Gauges of every study, read from the database on each scrape, so right whoever wrote."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """One family a figure, a sample a study."""
+        now, studies = time.time(), self._database.studies()
+        families: dict[str, tuple[str, Callable[[Summary], float | None]]] = {
+            "steps": ("Observations told so far", lambda s: s.tells),
+            "points_in_use": ("Observations that the model uses", lambda s: s.size),
+            "resets": ("Resets so far", lambda s: s.resets),
+            "pending": ("Trials that wait for an answer", lambda s: s.pending),
+            "failed": ("Trials that failed", lambda s: s.failed),
+            "seconds_since_last_record": (
+                "Seconds since anything was written to the study",
+                lambda s: None if s.last_at is None else max(0.0, now - s.last_at),
+            ),
+        }
+        for name, (text, figure) in families.items():
+            family = GaugeMetricFamily(f"windvane_study_{name}", text, labels=["study"])
+            for study in studies:
+                value = figure(study)
+                if value is not None:
+                    family.add_metric([study.name], float(value))
+            yield family
+
+
+class Metrics:
+    """The figures of one service."""
+
+    def __init__(self, database: Database) -> None:
+        own = CollectorRegistry()
+        self.requests = Counter(
+            "windvane_requests", "Requests answered", ["route", "method", "status"], registry=own
+        )
+        self.latency = Histogram(
+            "windvane_request_seconds", "Time to answer", ["route"], buckets=LATENCIES, registry=own
+        )
+        self.tells = Counter("windvane_tells", "Observations told through this service", registry=own)
+        self.resets = Counter("windvane_resets", "Resets that those caused", registry=own)
+        self.failures = Counter("windvane_failures", "Trials marked as failed", registry=own)
+        self.deliveries = Counter(
+            "windvane_webhook_deliveries", "Webhook calls by outcome", ["outcome"], registry=own
+        )
+        self._scraped = CollectorRegistry() if os.environ.get(SHARED) else own
+        if self._scraped is not own:
+            MultiProcessCollector(self._scraped)  # type: ignore[no-untyped-call]
+        self._scraped.register(StudyFigures(database))
+
+    def text(self) -> bytes:
+        """Everything, in Prometheus's text format."""
+        return generate_latest(self._scraped)

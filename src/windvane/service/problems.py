@@ -1,0 +1,121 @@
+"""Errors as answers: {"error": what kind, "detail": one sentence for a person}."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from windvane.errors import Conflict, StorageFailure, UnknownName, WindvaneError
+from windvane.service.answers import Answer
+
+log = logging.getLogger("windvane.service")
+
+
+class Problem(BaseModel):
+    """Why a request was not carried out."""
+
+    error: str = Field(description="the kind of error", examples=["UnknownName"])
+    detail: str = Field(
+        description="one readable sentence", examples=["name='plant': there is no such study"]
+    )
+
+
+class Refused(WindvaneError):
+    """A request that is refused before anything is done, with the status that says why."""
+
+    def __init__(self, status: int, kind: str, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.kind = kind
+        self.headers = headers
+
+    def answer(self) -> Response:
+        """As a response."""
+        return problem(self.status, self.kind, str(self), self.headers)
+
+
+MEANINGS = {
+    400: "the body is not JSON",
+    401: "a token is needed, or the one given is not valid",
+    403: "the token, or the page that asks, may not do this",
+    404: "no such study or trial",
+    409: "in conflict with what is there already",
+    413: "the body is too large",
+    415: "the body is not declared as JSON",
+    422: "a value that is not allowed; the detail names it",
+    429: "too many requests, or too many live streams",
+    503: "the database cannot be used now",
+}
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error responses of a route, for its OpenAPI; those that any route may give are always there."""
+    every = sorted({401, 403, 422, 429, 503, *statuses})
+    return {status: {"model": Problem, "description": MEANINGS[status]} for status in every}
+
+
+def problem(status: int, kind: str, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """An error as a response."""
+    return Answer({"error": kind, "detail": detail}, status, headers)
+
+
+def status_of(error: WindvaneError) -> int:
+    """The status that an error of ours deserves."""
+    if isinstance(error, UnknownName):
+        return 404
+    if isinstance(error, Conflict):
+        return 409
+    if isinstance(error, StorageFailure):
+        return 503
+    return 422
+
+
+def retry_after(seconds: float) -> dict[str, str]:
+    """The header that says when to come back, in whole seconds."""
+    return {"Retry-After": str(max(1, math.ceil(seconds)))}
+
+
+def install(app: FastAPI) -> None:
+    """Have every error answered in one form."""
+
+    @app.exception_handler(WindvaneError)
+    async def ours(_: Request, error: WindvaneError) -> Response:
+        if isinstance(error, Refused):
+            return error.answer()
+        status = status_of(error)
+        if status == 503:
+            log.error("%s", error)
+        return problem(status, type(error).__name__, str(error), retry_after(1) if status == 503 else None)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        return problem(422, "InvalidArgument", readable(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> Response:
+        kind = HTTPStatus(error.status_code).phrase.title().replace(" ", "")
+        return problem(error.status_code, kind, str(error.detail), dict(error.headers or {}))
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, error: Exception) -> Response:
+        log.exception("%s %s", request.method, request.url.path, exc_info=error)
+        return problem(500, "InternalError", "something went wrong here; the log of the service says what")
+
+
+def readable(errors: Sequence[Any]) -> str:
+    """The first of pydantic's findings, deepest first, as a sentence that names the place."""
+    found = max(errors, key=lambda each: len(each["loc"]))
+    place = ""
+    for part in [part for part in found["loc"] if part not in ("body", "query", "path", "header")]:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else str(part)
+    said = found["msg"].removeprefix("Value error, ")
+    return f"{place}: {said}"[:500] if place else said[:500]

@@ -1,0 +1,86 @@
+"""Studies: list, create, look at, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Body, Request, Response
+
+from windvane.errors import InvalidArgument, UnknownName, WindvaneError
+from windvane.service.answers import Answer
+from windvane.service.bodies import CreateBody
+from windvane.service.core import service_of
+from windvane.service.problems import documented
+from windvane.service.routes.common import READ, WRITE, Name, router
+from windvane.service.shapes import StudiesShape, SummaryShape
+from windvane.service.spaces import options_of, space_of
+from windvane.storage import Summary
+from windvane.study import Study
+
+routes = router("studies")
+
+
+@routes.get("/studies", dependencies=READ, response_model=StudiesShape, responses=documented())
+async def list_studies(request: Request) -> Any:
+    """All studies, by name."""
+    service = service_of(request)
+    found = await service.call(service.database.studies)
+    return Answer({"studies": [summary.as_dict() for summary in found]})
+
+
+@routes.post(
+    "/studies",
+    dependencies=WRITE,
+    status_code=201,
+    response_model=SummaryShape,
+    responses=documented(400, 409, 413, 415),
+)
+async def create_study(request: Request, body: Annotated[CreateBody, Body()]) -> Any:
+    """Create a study. Its optimiser is made at once, so what cannot work is refused now."""
+    service = service_of(request)
+
+    def create() -> Summary:
+        try:
+            study = Study.create(
+                service.database,
+                body.name,
+                space_of(body.space),
+                body.algorithm,
+                goal=body.goal,
+                seed=body.seed,
+                expires_after=body.expires_after,
+                metadata=body.metadata,
+                **options_of(body.options),
+            )
+        except UnknownName as error:  # of an algorithm, say: not what the address names, so no 404
+            raise InvalidArgument(str(error)) from error
+        except WindvaneError:
+            raise
+        except (AttributeError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+            if not any(isinstance(value, dict | list) for value in body.options.values()):
+                raise
+            raise InvalidArgument(f"options: components that do not fit together: {error}") from error
+        return study.summary()
+
+    return Answer((await service.call(create)).as_dict(), 201)
+
+
+@routes.get("/studies/{name}", dependencies=READ, response_model=SummaryShape, responses=documented(404))
+async def show_study(request: Request, name: Name) -> Any:
+    """A study at a glance."""
+    service = service_of(request)
+    return Answer((await service.call(service.database.find, name)).as_dict())
+
+
+@routes.delete("/studies/{name}", dependencies=WRITE, status_code=204, responses=documented(404, 413, 415))
+async def delete_study(request: Request, name: Name) -> Response:
+    """Delete a study and all its records. There is no way back."""
+    service = service_of(request)
+
+    def delete() -> None:
+        service.database.delete(name)
+        service.studies.drop(name)
+
+    await service.call(delete)
+    service.streams.ring(name)
+    return Response(status_code=204)

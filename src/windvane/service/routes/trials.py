@@ -1,0 +1,100 @@
+"""Trials: ask for a point, tell its value, say that it failed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, Query, Request
+
+from windvane.service.answers import Answer
+from windvane.service.bodies import AskBody, FailBody, TellBody
+from windvane.service.core import service_of
+from windvane.service.problems import documented
+from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, router
+from windvane.service.shapes import RecordShape, TrialShape, TrialsShape
+from windvane.storage import Record
+from windvane.study import Study
+from windvane.study.trial import Trial
+
+routes = router("trials", DirectRoute)
+waiting = router("trials")
+FAILURES = documented(400, 404, 409, 413, 415)
+
+
+@routes.post(
+    "/studies/{name}/ask", dependencies=WRITE, status_code=201, response_model=TrialShape, responses=FAILURES
+)
+async def ask(
+    request: Request, name: Name, body: Annotated[AskBody | None, Body()] = None, key: Key = None
+) -> Any:
+    """The next point to evaluate, as a trial. Each ask gives another point."""
+    service = service_of(request)
+    given = body or AskBody()
+    options: dict[str, Any] = {}
+    if given.expires_after is not None:  # else the study's own
+        options["expires_after"] = given.expires_after
+
+    def work(study: Study) -> Trial:
+        return study.ask(given.time, metadata=given.metadata, key=key, **options)
+
+    trial = await service.use(name, work)
+    service.streams.ring(name)
+    return Answer(trial.as_dict(), 201)
+
+
+@routes.post(
+    "/studies/{name}/tell",
+    dependencies=WRITE,
+    status_code=201,
+    response_model=RecordShape,
+    responses=FAILURES,
+)
+async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], key: Key = None) -> Any:
+    """Record a measurement, of a trial or of a point that nobody asked for. On disk when answered."""
+    service = service_of(request)
+
+    def work(study: Study) -> Record:
+        if body.trial is not None:
+            return study.submit_tell(body.trial, body.y, body.time, metadata=body.metadata, key=key)
+        return study.submit_add(body.x, body.y, body.time, metadata=body.metadata, key=key)
+
+    record = await service.use(name, work)
+    service.streams.ring(name)
+    service.metrics.tells.inc()
+    if record.reset:
+        service.metrics.resets.inc()
+        service.on_reset()
+    return Answer(record.as_dict(), 201)
+
+
+@routes.post(
+    "/studies/{name}/fail",
+    dependencies=WRITE,
+    status_code=201,
+    response_model=RecordShape,
+    responses=FAILURES,
+)
+async def fail(request: Request, name: Name, body: Annotated[FailBody, Body()], key: Key = None) -> Any:
+    """Record that a trial could not be evaluated. The model is told nothing."""
+    service = service_of(request)
+
+    def work(study: Study) -> Record:
+        return study.fail(body.trial, body.reason, metadata=body.metadata, key=key)
+
+    record = await service.use(name, work)
+    service.streams.ring(name)
+    service.metrics.failures.inc()
+    return Answer(record.as_dict(), 201)
+
+
+@waiting.get(
+    "/studies/{name}/trials", dependencies=READ, response_model=TrialsShape, responses=documented(404)
+)
+async def trials(
+    request: Request,
+    name: Name,
+    status: Annotated[Literal["pending"], Query(description="others: see events")] = "pending",  # noqa: ARG001
+) -> Any:
+    """The trials that wait for an answer, oldest first."""
+    found = await service_of(request).use(name, lambda study: study.pending())
+    return Answer({"trials": [trial.as_dict() for trial in found]})

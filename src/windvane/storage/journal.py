@@ -1,0 +1,213 @@
+"""Studies and their journals. Every function takes the connection of a transaction that a caller opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, update
+
+from windvane.errors import Conflict, UnknownName
+from windvane.storage.prepared import Prepared
+from windvane.storage.records import Record, Summary, dumps
+from windvane.storage.schema import checkpoints, deliveries, events, studies, webhooks
+
+HEAD = Prepared(select(studies.c.head).where(studies.c.id == bindparam("study")))
+MOVE = Prepared(
+    update(studies)
+    .where(studies.c.id == bindparam("study"), studies.c.head == bindparam("before"))
+    .values(
+        head=bindparam("head"),
+        last_at=bindparam("last_at"),
+        pending=bindparam("pending"),
+        size=bindparam("size"),
+        trials=studies.c.trials + bindparam("asked"),
+        tells=studies.c.tells + bindparam("told"),
+        failed=studies.c.failed + bindparam("failed"),
+        resets=studies.c.resets + bindparam("resets"),
+        last_reset=func.coalesce(bindparam("last_reset", type_=Integer), studies.c.last_reset),
+    )
+)
+WRITE = Prepared(insert(events))
+KEYED = Prepared(
+    select(events.c.seq).where(events.c.study_id == bindparam("study"), events.c.key == bindparam("sought"))
+)
+
+
+class Stale(Exception):
+    """Somebody else has written to this study since its journal was read."""
+
+
+def create(connection: Connection, name: str, definition: dict[str, Any], state: Any, at: float) -> int:
+    """A new study with an empty journal; `state` is its checkpoint at 0."""
+    if connection.execute(select(studies.c.id).where(studies.c.name == name)).first() is not None:
+        raise Conflict(f"name={name!r}: there is a study of that name already; open it, or choose another")
+    counters = dict.fromkeys(("head", "trials", "pending", "tells", "resets", "failed", "size"), 0)
+    row = {
+        "name": name,
+        "algorithm": definition["algorithm"],
+        "goal": definition["goal"],
+        "created": at,
+        "definition": dumps(definition),
+        **counters,
+    }
+    made = connection.execute(insert(studies).values(**row).returning(studies.c.id))
+    study_id = int(made.scalar_one())
+    connection.execute(insert(checkpoints).values(study_id=study_id, seq=0, state=dumps(state)))
+    return study_id
+
+
+def summaries(connection: Connection) -> list[Summary]:
+    """All studies, by name."""
+    return [Summary.read(row) for row in connection.execute(select(studies).order_by(studies.c.name))]
+
+
+def find(connection: Connection, name: str) -> Summary:
+    """A study by name."""
+    sound = isinstance(name, str) and name.isprintable()  # databases choke on NUL and lone surrogates
+    row = connection.execute(select(studies).where(studies.c.name == name)).first() if sound else None
+    if row is None:
+        raise UnknownName(f"study {name!r}: there is none of that name here")
+    return Summary.read(row)
+
+
+def lock(connection: Connection, study_id: int) -> None:
+    """Keep all others from writing to this study. On SQLite a writer is alone anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(studies.c.id).where(studies.c.id == study_id).with_for_update()).first()
+
+
+def head(connection: Connection, study_id: int) -> int:
+    """The number of the last record, 0 if there is none."""
+    found = HEAD.run(connection, {"study": study_id}).scalar()
+    if found is None:
+        raise UnknownName("the study was deleted")
+    return int(found)
+
+
+def read(
+    connection: Connection,
+    study_id: int,
+    *,
+    after: int = 0,
+    up_to: int | None = None,
+    limit: int | None = None,
+    kinds: Iterable[str] | None = None,
+    resets: bool = False,
+    newest: bool = False,
+) -> list[Record]:
+    """Records in order; with `newest` the last `limit` of them."""
+    wanted = select(events).where(events.c.study_id == study_id, events.c.seq > after)
+    if up_to is not None:
+        wanted = wanted.where(events.c.seq <= up_to)
+    if kinds is not None:
+        wanted = wanted.where(events.c.kind.in_(tuple(kinds)))
+    if resets:
+        wanted = wanted.where(events.c.reset)
+    wanted = wanted.order_by(events.c.seq.desc() if newest else events.c.seq).limit(limit)
+    found = [Record.read(row) for row in connection.execute(wanted)]
+    return found[::-1] if newest else found
+
+
+def of_trial(connection: Connection, study_id: int, trial: int) -> list[Record]:
+    """All records of one trial, in order."""
+    rows = select(events).where(events.c.study_id == study_id, events.c.trial == trial)
+    return [Record.read(row) for row in connection.execute(rows.order_by(events.c.seq))]
+
+
+def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
+    """The record that was written under an idempotency key."""
+    seq = KEYED.run(connection, {"study": study_id, "sought": key}).scalar()
+    return None if seq is None else read(connection, study_id, after=seq - 1, up_to=seq)[0]
+
+
+def checkpoint(connection: Connection, study_id: int) -> tuple[int, str]:
+    """The newest checkpoint: the number of the last record in it, and the state as JSON."""
+    rows = select(checkpoints.c.seq, checkpoints.c.state).where(checkpoints.c.study_id == study_id)
+    found = connection.execute(rows.order_by(checkpoints.c.seq.desc()).limit(1)).first()
+    if found is None:
+        raise UnknownName("the study was deleted")
+    return int(found[0]), str(found[1])
+
+
+def append(
+    connection: Connection,
+    study_id: int,
+    before: int,
+    records: Sequence[Record],
+    *,
+    size: int,
+    pending: int,
+    state: Any | None = None,
+) -> None:
+    """Write records that build on the head `before`; `Stale` if that is no longer the head.
+
+    In the same transaction a reset leaves a delivery for each webhook, and `state` becomes the checkpoint.
+    """
+    kinds = [record.kind for record in records]
+    changed = [record for record in records if record.reset]
+    last = records[-1]
+    values = {
+        "study": study_id,
+        "before": before,
+        "head": last.seq,
+        "last_at": last.at,
+        "pending": pending,
+        "size": size,
+        "asked": kinds.count("asked"),
+        "told": kinds.count("told"),
+        "failed": kinds.count("failed"),
+        "resets": len(changed),
+        "last_reset": changed[-1].step if changed else None,
+    }
+    moved = MOVE.run(connection, values)
+    if moved.rowcount == 0:
+        head(connection, study_id)  # deleted?
+        raise Stale
+    WRITE.run_many(connection, [record.row(study_id) for record in records])
+    for record in changed:
+        _announce(connection, study_id, record)
+    if state is not None:
+        keep(connection, study_id, {last.seq: state})
+
+
+def keep(connection: Connection, study_id: int, states: Mapping[int, Any]) -> None:
+    """Make these the checkpoints; the one at 0 stays unless there is a new one."""
+    stays = 0 if 0 not in states else -1
+    older = delete(checkpoints).where(checkpoints.c.study_id == study_id, checkpoints.c.seq > stays)
+    connection.execute(older)
+    rows = [{"study_id": study_id, "seq": seq, "state": dumps(state)} for seq, state in states.items()]
+    connection.execute(insert(checkpoints), rows)
+
+
+def _announce(connection: Connection, study_id: int, record: Record) -> None:
+    hooks = select(webhooks.c.id).where((webhooks.c.study_id == study_id) | webhooks.c.study_id.is_(None))
+    hooks = hooks.with_for_update(read=True, key_share=True)  # a tell must not fail because a webhook goes
+    rows = [
+        {
+            "webhook_id": hook,
+            "study_id": study_id,
+            "seq": record.seq,
+            "status": "due",
+            "attempts": 0,
+            "not_before": record.at,
+            "error": "",
+        }
+        for hook in connection.execute(hooks).scalars()
+    ]
+    if rows:
+        connection.execute(insert(deliveries), rows)
+
+
+def remove(connection: Connection, name: str) -> None:
+    """Delete a study and everything about it."""
+    study_id = find(connection, name).id
+    lock(connection, study_id)
+    for table in (deliveries, webhooks, events, checkpoints):
+        connection.execute(delete(table).where(table.c.study_id == study_id))
+    connection.execute(delete(studies).where(studies.c.id == study_id))
+
+
+def count(connection: Connection) -> int:
+    """How many studies there are."""
+    return int(connection.execute(select(func.count()).select_from(studies)).scalar_one())

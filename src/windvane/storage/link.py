@@ -1,0 +1,172 @@
+"""The link to a database: SQLite in a file (WAL, every commit on disk), or PostgreSQL by URL.
+
+Threads may share one. `reading` and `writing` are short transactions; on SQLite a writer takes the lock
+at the start, so that it never fails half-way because another one was faster.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy.exc import OperationalError
+
+from windvane.errors import StorageFailure
+from windvane.extras import require
+from windvane.storage.failures import reported
+from windvane.storage.fresh import make_file
+from windvane.storage.migrations import VERSION, migrate
+from windvane.storage.places import identity, place, refuse_newer, shown
+from windvane.storage.places import inspect as header_version
+from windvane.storage.schema import version
+
+WAIT = 30.0  # seconds for a lock
+MIGRATION_LOCK = 0x57564E45  # of PostgreSQL's advisory locks
+CONNECTIONS = 10
+
+
+class Link:
+    """Transactions on a database whose schema is up to date. `create=True` makes one where there is none."""
+
+    def __init__(self, url: Any, *, create: bool = False) -> None:
+        self._place = place(url)
+        self.kind = self._place.get_backend_name()
+        self._turn = threading.Lock()
+        self._file: tuple[int, int] | None = None
+        self.url = shown(self._place)
+        self.where = str(self._place.database) if self.kind == "sqlite" else self.url
+        if self.kind == "sqlite":
+            self._path = path = Path(str(self._place.database)).absolute()
+            if header_version(path) is None:
+                if not create:
+                    raise StorageFailure(f"{path}: there is no such database; create a study there first")
+                make_file(path.resolve())
+        else:
+            require("psycopg", "postgres")
+        with reported(self.where):
+            self._engine = _engine(self._place, self.kind)
+            try:
+                self._prepare(create)
+            except BaseException:
+                self._engine.dispose()
+                raise
+        if self.kind == "sqlite":
+            self._file = identity(path)
+
+    def close(self) -> None:
+        """Give the connections back. What was written is on disk already."""
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
+        with reported(self.where), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: all of it is on disk when the block ends, or none of it."""
+        with self._alone(), reported(self.where), self._engine.connect() as connection:
+            connection = connection.execution_options(windvane_writes=True)
+            with connection.begin():
+                yield connection
+                self._refuse_ghost()
+
+    def _refuse_ghost(self) -> None:
+        """An error if the file was removed or replaced: SQLite would go on to write to what has no name."""
+        if self._file is not None and identity(self._path) != self._file:
+            raise StorageFailure(
+                f"{self.where}: the file was removed or replaced while it was open; nothing of this step was "
+                "kept. Put it back or open it again"
+            )
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """On SQLite, the only writer of this process: SQLite itself has threads sleep up to 100 ms."""
+        if self.kind != "sqlite":
+            yield
+            return
+        if not self._turn.acquire(timeout=WAIT):
+            raise StorageFailure(f"{self.where}: another thread holds the database for too long. Try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _prepare(self, create: bool) -> None:
+        """See that the tables are there and of this version; older ones are brought up to date."""
+        with self._engine.connect() as connection:
+            present = _version(connection)
+        refuse_newer(self.where, present)
+        if present == VERSION:
+            return
+        if present == 0 and not create:
+            raise StorageFailure(f"{self.where}: no Windvane database yet; create a study there first")
+        with self.writing() as connection:
+            if self.kind == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+            present = _version(connection)  # somebody else may have been faster
+            refuse_newer(self.where, present)
+            if present < VERSION:
+                migrate(connection, present)
+
+
+def _version(connection: Connection) -> int:
+    if not inspect(connection).has_table(version.name):
+        return 0
+    return int(connection.execute(select(version.c.version)).scalar_one())
+
+
+def _engine(place: Any, kind: str) -> Engine:
+    if kind == "postgresql":
+        engine = create_engine(
+            place,
+            pool_size=CONNECTIONS,
+            max_overflow=CONNECTIONS,
+            pool_pre_ping=True,
+            pool_timeout=WAIT,
+            isolation_level="READ COMMITTED",  # whatever the server's default: see journal.lock
+        )
+        event.listen(engine, "connect", _durable)
+        return engine
+    engine = create_engine(
+        place,
+        pool_size=CONNECTIONS,
+        max_overflow=CONNECTIONS,
+        pool_timeout=WAIT,
+        connect_args={"timeout": WAIT},
+    )
+    event.listen(engine, "connect", _pragmas)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _durable(connection: Any, _record: Any) -> None:
+    """PostgreSQL: a commit that returned survives a crash, also where the server is set up to be hasty."""
+    name = "synchronous_commit"
+    connection.execute(f"SELECT set_config('{name}', 'on', false) WHERE current_setting('{name}') = 'off'")
+    connection.commit()
+
+
+def _pragmas(connection: Any, _record: Any) -> None:
+    """SQLite: readers beside a writer, and a commit that returned survives a power cut."""
+    connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("windvane_writes", False)
+    statement = "BEGIN IMMEDIATE" if writes else "BEGIN"
+    try:
+        connection.connection.cursor().execute(statement)  # on every step, so without further ado
+    except sqlite3.Error as error:
+        raise OperationalError(statement, None, error) from error

@@ -1,0 +1,43 @@
+"""From one version of the schema to the next, each step in the transaction that records it.
+
+A step is a function of a connection, and works on SQLite and on PostgreSQL. Steps are never edited once
+released: what they create is spelled out here or taken from tables that have not changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection, delete, insert, text
+
+from windvane.storage.schema import checkpoints, deliveries, events, studies, tokens, version, webhooks
+
+Step = Callable[[Connection], None]
+
+
+def _journal(connection: Connection) -> None:
+    """Version 1: studies, their journals and checkpoints."""
+    for table in (version, studies, events, checkpoints):
+        table.create(connection)
+
+
+def _access(connection: Connection) -> None:
+    """Version 2: tokens for the service, webhooks and what they have to deliver."""
+    for table in (tokens, webhooks, deliveries):
+        table.create(connection)
+
+
+STEPS: tuple[Step, ...] = (_journal, _access)
+VERSION = len(STEPS)
+APPLICATION_ID = 0x57564E45  # "WVNE", in the header of an SQLite file
+
+
+def migrate(connection: Connection, present: int, target: int = VERSION) -> None:
+    """Carry out the steps after version `present`, and record the version."""
+    for step in STEPS[present:target]:
+        step(connection)
+    connection.execute(delete(version))
+    connection.execute(insert(version).values(version=target))
+    if connection.dialect.name == "sqlite":
+        connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
+        connection.execute(text(f"PRAGMA user_version = {target}"))

@@ -1,0 +1,77 @@
+"""What may be written to a study: names, keys, metadata, points."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from windvane.checks import integer, real
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.study.trial import Trial
+
+NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
+LARGEST = 16_384  # bytes of metadata
+LONGEST = 10_000  # characters of a reason
+LAST = 2**31 - 1  # the largest number that the tables hold
+
+
+def study_name(name: Any) -> str:
+    """A name that is safe in a path, a URL and a log.
+
+    >>> study_name("line 3, west")
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: name='line 3, west': must be 1 to 100 ...
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name) or name != name.strip():
+        shown = repr(name) if len(repr(name)) < 120 else f"{repr(name)[:100]}..."
+        raise InvalidArgument(
+            f"name={shown}: must be 1 to 100 letters, digits, spaces or . _ - "
+            "and begin with a letter or digit"
+        )
+    return name
+
+
+def key_text(key: Any) -> str | None:
+    """An idempotency key, or None."""
+    if key is None:
+        return None
+    if not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
+        raise InvalidArgument("key: must be 1 to 200 printable ASCII characters")
+    return key
+
+
+def reason_text(reason: Any) -> str:
+    """Why a trial failed."""
+    if not isinstance(reason, str):
+        raise InvalidType(f"reason={reason!r}: must be text")
+    if len(reason) > LONGEST or "\0" in reason:
+        raise InvalidArgument(f"reason: must be text of at most {LONGEST} characters without NUL")
+    return reason.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
+
+
+def metadata_of(metadata: Any) -> dict[str, Any]:
+    """What a caller wants to keep beside a record: a dict that JSON can carry."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
+        raise InvalidType("metadata: must be a dict whose keys are strings")
+    try:
+        text = json.dumps(dict(metadata), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(f"metadata: must be plain JSON without NaN or infinity ({error})") from None
+    if len(text) > LARGEST:
+        raise InvalidArgument(f"metadata: {len(text)} bytes; must be at most {LARGEST}")
+    copy: dict[str, Any] = json.loads(text)
+    return copy
+
+
+def duration(name: str, value: Any) -> float | None:
+    """Seconds, or None for ever."""
+    return None if value is None else real(name, value, above=0.0)
+
+
+def trial_number(trial: Any) -> int:
+    """The number of a trial, from the trial or the number."""
+    return trial.number if isinstance(trial, Trial) else integer("trial", trial, at_least=1, at_most=LAST)

@@ -1,0 +1,47 @@
+"""What a study was asked to be: written once, for people and for exports. Its state is kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from windvane.algorithms import make
+from windvane.codec import decode, encode
+from windvane.errors import CorruptState
+from windvane.optimizer import Optimizer
+from windvane.spaces.base import Domain
+from windvane.study.checks import duration, metadata_of
+
+
+def define(
+    space: Domain,
+    algorithm: str,
+    goal: str,
+    seed: int | None,
+    expires_after: float | None,
+    metadata: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> tuple[dict[str, Any], Optimizer]:
+    """The definition as plain JSON, and the optimiser it asks for."""
+    optimizer = make(algorithm, space, goal=goal, seed=seed, **options)
+    definition = {
+        "algorithm": optimizer.composition.name,
+        "space": encode(space),
+        "goal": optimizer.goal,
+        "seed": optimizer.seed,
+        "options": {name: encode(value) for name, value in options.items() if value is not None},
+        "expires_after": duration("expires_after", expires_after),
+        "metadata": metadata_of(metadata),
+    }
+    return definition, optimizer
+
+
+def remake(definition: Mapping[str, Any]) -> Optimizer:
+    """The optimiser that a definition asks for, before its first observation."""
+    space = decode(definition["space"])
+    if not isinstance(space, Domain):
+        raise CorruptState("definition: its space is not one")
+    options = {name: decode(value) for name, value in definition["options"].items()}
+    return make(
+        definition["algorithm"], space, goal=definition["goal"], seed=definition["seed"], **options
+    )

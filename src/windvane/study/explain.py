@@ -1,0 +1,289 @@
+"""Why data were thrown away, what is believed now, and how far that can be trusted: in words and figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.optimizer import Optimizer
+from windvane.replay.account import Coverage, coverage_of, plain
+from windvane.replay.report import shown
+from windvane.spaces import Arms
+from windvane.storage import Record, Summary
+from windvane.study import wording
+from windvane.study.promises import NO_ALARM, Promise, promise, two_sided
+from windvane.surrogates import Mixture
+from windvane.triggers import NoImprovement, Periodic, alarm
+
+RECENT = 50  # observations that calibration is judged by
+FEWEST = 10  # of them, to say anything
+LEVEL = 0.95
+QUANTILE = 1.959964  # of the normal distribution, for that level
+MOST_ARMS = 10_000  # for which the runner-up is looked up
+FORCED = "forced: "
+
+
+@dataclass(frozen=True)
+class Reset:
+    """The last reset. `kind`: "alarm", "forced", "periodic", "no improvement" or "belief" (of a mixture).
+
+    `expected` and `spread` are the mean and standard deviation of y as predicted before it was seen, noise
+    included; `sigmas` is how many of the latter `seen` was off, and `p_value` the probability of being at
+    least so far off, on either side, if nothing has changed and the model is right.
+    """
+
+    kind: str
+    step: int
+    steps_ago: int
+    time: float | None
+    at: float
+    x: Any
+    expected: float
+    spread: float
+    seen: float
+    sigmas: float
+    p_value: float
+    statistic: float | None
+    threshold: float | None
+    elapsed: int
+    kept: int
+    reason: str
+    beliefs: Mapping[str, float]  # right after it, of a model that weighs hypotheses
+    false_alarm: Promise
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed best now; `low` to `high` is the 95 % interval of the objective there, noise excluded.
+
+    `beats` names the point that it is compared with, and `at_least` bounds from below the probability that it
+    is better than that one, whatever the correlation between the two, if they are jointly normal: of a
+    mixture of hypotheses that is roughly so.
+    """
+
+    x: Any
+    mean: float
+    std: float
+    low: float
+    high: float
+    beats: str | None
+    at_least: float | None
+
+
+@dataclass(frozen=True)
+class InUse:
+    """The data that the model rests on; ages in steps, `span` in the caller's time."""
+
+    size: int
+    oldest_step: int | None
+    oldest_age: int | None
+    median_age: float | None
+    span: float | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `explain` found; `str()` of it is the text."""
+
+    study: str
+    algorithm: str
+    goal: str
+    tells: int
+    resets: int
+    pending: int
+    failed: int
+    reset: Reset | None
+    belief: Belief | None
+    data: InUse
+    coverage: Coverage | None  # of the 95 % interval over the last observations, if there are enough
+    half: Coverage | None  # of the 50 % interval: the other one cannot show too much caution in so few
+    nearest: float | None  # the largest statistic / threshold lately, where the trigger was heeded
+    set_aside: Mapping[str, Any] | None  # the event of an observation that awaits a second look
+    outliers: tuple[Mapping[str, Any], ...]  # events lately at which one was found
+    beliefs: Mapping[str, float]  # the weights of the hypotheses, if the model has any
+    looked_at: int  # how many observations "lately" is
+
+    @property
+    def text(self) -> str:
+        """All of it in a few sentences."""
+        return wording.text(self)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        found: dict[str, Any] = dataclasses.asdict(self)
+        for name in ("coverage", "half"):
+            share: Coverage | None = getattr(self, name)
+            found[name] = None if share is None else share._asdict()
+        found["text"] = self.text
+        return {name: _plain(value) for name, value in found.items()}
+
+
+def explain(
+    resets: Sequence[Record], recent: Sequence[Record], optimizer: Optimizer, summary: Summary
+) -> Explanation:
+    """In words and figures: the last reset and why, what is believed best now, and how sure that is.
+
+    `resets` are the records of resets, of which the last one counts; `recent` the last records of tells, in
+    order; `optimizer` is only looked at.
+    """
+    events = [record.event for record in recent if record.event is not None]
+    last = max(resets, key=lambda record: record.seq, default=None)
+    reset = None if last is None or last.event is None else _reset(last, last.event, optimizer)
+    told = optimizer.last_time is not None
+    belief = _belief(optimizer, events[-1] if events else None) if told else None
+    residuals = _residuals(events, optimizer)
+    return Explanation(
+        study=summary.name,
+        algorithm=summary.algorithm,
+        goal=summary.goal,
+        tells=summary.tells,
+        resets=summary.resets,
+        pending=summary.pending,
+        failed=summary.failed,
+        reset=reset,
+        belief=belief,
+        data=_in_use(optimizer),
+        coverage=None if residuals is None else coverage_of(residuals, LEVEL),
+        half=None if residuals is None else coverage_of(residuals, 0.5),
+        nearest=_nearest(events, optimizer.composition.window.low),
+        set_aside=events[-1] if events and events[-1]["set_aside"] else None,
+        outliers=tuple(event for event in events if event["outlier"] is not None),
+        beliefs=dict(events[-1]["beliefs"]) if events else {},
+        looked_at=len(events),
+    )
+
+
+# -- figures -----------------------------------------------------------------------------------------------
+
+
+def _spread(event: Mapping[str, Any]) -> float:
+    return math.hypot(event["std"], math.sqrt(event["noise_variance"]))
+
+
+def _sigmas(event: Mapping[str, Any]) -> float:
+    off, spread = event["y"] - event["mean"], _spread(event)
+    if off == 0.0:
+        return 0.0
+    return off / spread if spread > 0.0 else math.copysign(math.inf, off)
+
+
+def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> Reset:
+    sigmas, spread, kind = _sigmas(event), _spread(event), _kind(event["reason"], optimizer)
+    promised = NO_ALARM
+    if kind != "forced":
+        promised = promise(
+            optimizer,
+            elapsed=event["elapsed"],
+            statistic=event["statistic"],
+            threshold=event["threshold"],
+            spread=spread,
+        )
+    return Reset(
+        kind=kind,
+        step=event["step"],
+        steps_ago=optimizer.step - 1 - event["step"],
+        time=event["time"],
+        at=record.at,
+        x=plain(event["x"]),
+        expected=event["mean"],
+        spread=spread,
+        seen=event["y"],
+        sigmas=sigmas,
+        p_value=two_sided(sigmas),
+        statistic=event["statistic"],
+        threshold=event["threshold"],
+        elapsed=event["elapsed"],
+        kept=event["kept"],
+        reason=event["reason"],
+        beliefs=dict(event["beliefs"]),
+        false_alarm=promised,
+    )
+
+
+def _kind(reason: str, optimizer: Optimizer) -> str:
+    if FORCED in reason:
+        return "forced"
+    trigger = alarm(optimizer.composition.trigger)
+    if isinstance(trigger, Periodic):
+        return "periodic"
+    if isinstance(trigger, NoImprovement):
+        return "no improvement"
+    return "belief" if isinstance(optimizer.model, Mixture) else "alarm"
+
+
+def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> Belief:
+    best = optimizer.best()
+    half = QUANTILE * best.std
+    rival = _rival(optimizer, best.x, last)
+    name, at_least = None, None
+    if rival is not None:
+        name, mean, std = rival
+        better = best.mean - mean if optimizer.goal == "maximize" else mean - best.mean
+        if better >= 0.0 and best.std + std > 0.0:
+            # the difference has a standard deviation of at most the sum of the two
+            at_least = 1.0 - 0.5 * math.erfc(better / (best.std + std) / math.sqrt(2.0))
+        else:
+            name = None
+    return Belief(plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least)
+
+
+def _rival(
+    optimizer: Optimizer, best: Any, last: Mapping[str, Any] | None
+) -> tuple[str, float, float] | None:
+    """What the best is compared with: the runner-up among arms, else the point told last, if another."""
+    space = optimizer.space
+    if isinstance(space, Arms):
+        if not 1 < space.n <= MOST_ARMS:
+            return None
+        others = [arm for arm in range(space.n) if arm != best]
+        means, stds = optimizer.predict(others)
+        order = np.argmax(means) if optimizer.goal == "maximize" else np.argmin(means)
+        return f"the runner-up, arm {others[int(order)]}", float(means[order]), float(stds[order])
+    if last is None:
+        return None
+    x = np.array(last["x"]) if isinstance(last["x"], list) else last["x"]
+    if np.allclose(space.encode(x), space.encode(best)):
+        return None
+    means, stds = optimizer.predict([x])
+    return f"the point told last, {shown(x)}", float(means[0]), float(stds[0])
+
+
+def _in_use(optimizer: Optimizer) -> InUse:
+    data = optimizer.data
+    if not len(data):
+        return InUse(0, None, None, None, None)
+    ages = optimizer.step - 1 - data.steps
+    oldest = int(data.steps.min())
+    span = float(data.times.max() - data.times.min())
+    return InUse(len(data), oldest, int(ages.max()), float(np.median(ages)), span)
+
+
+def _residuals(events: Sequence[Mapping[str, Any]], optimizer: Optimizer) -> Array | None:
+    """Of the last observations; the very first is left out where its scale was not known yet."""
+    scored = [event for event in events if event["step"] > 1 or not optimizer.composition.rescale][-RECENT:]
+    return np.array([_sigmas(event) for event in scored]) if len(scored) >= FEWEST else None
+
+
+def _nearest(events: Sequence[Mapping[str, Any]], earliest: int) -> float | None:
+    shares = [
+        event["statistic"] / event["threshold"]
+        for event in events
+        if event["monitored"] and event["elapsed"] >= earliest and not event["set_aside"]
+        if event["statistic"] is not None and (event["threshold"] or 0.0) > 0.0
+    ]
+    return max(shares, default=None)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else plain(value)

@@ -1,0 +1,204 @@
+"""A study's journal as a file: CSV, JSON lines or Parquet.
+
+It is written in batches, so that a journal of any length needs little memory, and appears whole or not at
+all. CSV and Parquet have a row a record and a column a parameter; JSON lines have all that a record holds.
+Floats are written so that they are read back bit for bit.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from windvane.checks import one_of
+from windvane.errors import InvalidArgument, InvalidType, StorageFailure, UnknownName, WindvaneError
+from windvane.extras import require
+from windvane.files import whole
+from windvane.spaces import Arms, Choice, Integer, Parameter, Space
+from windvane.spaces.base import Domain
+from windvane.storage import Record
+from windvane.storage.records import dumps
+
+if TYPE_CHECKING:
+    from windvane.study.study import Study
+
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+EXTRA = "parquet"
+BATCH = 2_000  # records in memory at a time; a row group of Parquet
+
+BEFORE = ("seq", "kind", "at", "trial")
+EVENT = ("mean", "std", "statistic", "threshold", "kept", "size")  # what the optimiser said of a tell
+AFTER = ("y", "time", "step", *EVENT[:4], "reset", "reason", *EVENT[4:], "metadata")
+PREFIX = "x."  # of a parameter that is called like another column
+
+
+def export(study: Study, path: str | Path, format: str | None = None) -> int:
+    """Write the journal to a file, in the format of its ending unless one is given; returns the count."""
+    if not isinstance(path, str | Path):
+        raise InvalidType(f"path={path!r}: must be a path")
+    file = Path(path)
+    kind = format_of(file, format)
+    write = _write_parquet if kind == "parquet" else _write_text
+    try:
+        if file.is_dir():
+            raise StorageFailure(f"{file}: is a folder; must be a file")
+        with whole(file) as draft, draft.open("wb") as out:
+            return write(study, out, kind)
+    except WindvaneError:
+        raise
+    except OSError as error:
+        raise StorageFailure(f"{file}: {error.strerror or error}; choose another place") from error
+
+
+def format_of(path: Path, format: str | None = None) -> str:
+    """The format that is asked for, or that of the file's ending.
+
+    >>> format_of(Path("line-3.csv")), format_of(Path("line-3.txt"), "jsonl")
+    ('csv', 'jsonl')
+    """
+    if format is not None:
+        return one_of("format", format, set(FORMATS.values()))
+    if path.suffix.lower() not in FORMATS:
+        raise InvalidArgument(
+            f"path={str(path)!r}: must end in {', '.join(FORMATS)}, or say csv, jsonl or parquet"
+        )
+    return FORMATS[path.suffix.lower()]
+
+
+def text(study: Study, format: str) -> Iterator[tuple[str, int]]:
+    """The journal as "csv" or "jsonl", piece by piece, each with the number of its records."""
+    one_of("format", format, ("csv", "jsonl"))
+    if format == "jsonl":
+        for batch in _batches(study):
+            yield "".join(f"{dumps(record.as_dict())}\n" for record in batch), len(batch)
+        return
+    table = Columns(study.space)
+    yield _csv([table.names]), 0
+    for batch in _batches(study):
+        yield _csv([_cell(value) for value in table.row(record)] for record in batch), len(batch)
+
+
+class Columns:
+    """The columns of a table of records: of the point, a column a parameter.
+
+    >>> from windvane.spaces import Real
+    >>> Columns(Space(gain=Real(0, 1), step=Real(0, 1))).names[:7]
+    ['seq', 'kind', 'at', 'trial', 'gain', 'x.step', 'y']
+    """
+
+    def __init__(self, space: Domain) -> None:
+        self._take: Callable[[Any], Sequence[Any]] = list
+        self.parameters: dict[str, Parameter | None]
+        if isinstance(space, Space):
+            keys = [name for name, _ in space.parameters]
+            self.parameters = {_column(name): parameter for name, parameter in space.parameters}
+            self._take = lambda x: [x[key] for key in keys]
+        elif isinstance(space, Arms):
+            self.parameters = {"arm": Integer(0, space.n - 1)}
+            self._take = lambda x: [x]
+        else:
+            self.parameters = {f"x{i + 1}": None for i in range(space.dim)}
+        self.names = [*BEFORE, *self.parameters, *AFTER]
+
+    def row(self, record: Record) -> list[Any]:
+        """The cells of a record; what there is none of is None, an infinite threshold too."""
+        event: Mapping[str, Any] = record.event or {}
+        point = [None] * len(self.parameters) if record.x is None else self._take(record.x)
+        own = {
+            "metadata": dumps(dict(record.metadata)) if record.metadata else None,
+            **{name: event.get(name) for name in EVENT},
+        }
+        after = [own[name] if name in own else getattr(record, name) for name in AFTER]
+        return [*(getattr(record, name) for name in BEFORE), *point, *after]
+
+
+def _column(name: str) -> str:
+    """A name that begins with the prefix gets it once more, so that no two columns are called the same."""
+    return PREFIX + name if name in (*BEFORE, *AFTER) or name.startswith(PREFIX) else name
+
+
+def _batches(study: Study) -> Iterator[list[Record]]:
+    """The journal as it is now; what is written meanwhile is left out."""
+    after, head = 0, study.summary().head
+    while after < head:
+        batch = study.events(after, min(BATCH, head - after))
+        if not batch:
+            raise UnknownName(f"study {study.name!r}: was deleted while it was read; nothing was exported")
+        yield batch
+        after = batch[-1].seq
+
+
+# -- text --------------------------------------------------------------------------------------------------
+
+
+def _write_text(study: Study, out: IO[bytes], format: str) -> int:
+    count = 0
+    for piece, records in text(study, format):
+        out.write(piece.encode())
+        count += records
+    return count
+
+
+def _csv(rows: Any) -> str:
+    piece = io.StringIO()
+    plain = csv.writer(piece, lineterminator="\n")
+    quoted = csv.writer(piece, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        # a lone carriage return ends a line for those who read, but not for the csv module when it writes
+        (quoted if any(isinstance(cell, str) and "\r" in cell for cell in row) else plain).writerow(row)
+    return piece.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Truth values as JSON writes them; the csv module writes floats so that nothing is lost."""
+    return json.dumps(value) if isinstance(value, bool) else value
+
+
+# -- Parquet -----------------------------------------------------------------------------------------------
+
+
+def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
+    arrow, parquet = require("pyarrow", EXTRA), require("pyarrow.parquet", EXTRA)
+    table, count = Columns(study.space), 0
+    types = _types(arrow, table)
+    schema = arrow.schema([(name, types[name]) for name in table.names])
+    texts = [name for name in table.parameters if types[name] == arrow.string()]
+    with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
+        for batch in _batches(study):
+            columns = dict(zip(table.names, zip(*map(table.row, batch), strict=True), strict=True))
+            for name in texts:
+                columns[name] = tuple(None if each is None else str(_cell(each)) for each in columns[name])
+            writer.write_table(arrow.table(columns, schema=schema))
+            count += len(batch)
+    return count
+
+
+def _types(arrow: Any, table: Columns) -> dict[str, Any]:
+    whole_numbers = ("seq", "trial", "step", "kept", "size")
+    found = dict.fromkeys(table.names, arrow.float64())
+    found |= dict.fromkeys(whole_numbers, arrow.int64())
+    found |= dict.fromkeys(("kind", "reason", "metadata"), arrow.string())
+    found["reset"] = arrow.bool_()
+    for name, parameter in table.parameters.items():
+        if isinstance(parameter, Integer):
+            fits = parameter.lo >= -(2**63) and parameter.hi < 2**63
+            found[name] = arrow.int64() if fits else arrow.string()
+        elif isinstance(parameter, Choice):
+            found[name] = _type(arrow, parameter.options)
+    return found
+
+
+def _type(arrow: Any, options: Sequence[Any]) -> Any:
+    """The type of a column of options; where they are of several kinds, text."""
+    kinds = {type(option) for option in options}
+    if kinds == {bool}:
+        return arrow.bool_()
+    if kinds == {float}:
+        return arrow.float64()
+    if kinds == {int} and all(-(2**63) <= option < 2**63 for option in options):
+        return arrow.int64()
+    return arrow.string()

@@ -1,0 +1,165 @@
+"""A study in memory: the optimiser and the trials that are out, as of a certain record of the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from windvane.data import Event
+from windvane.errors import CorruptState
+from windvane.optimizer import Optimizer, restore
+from windvane.storage import Record, journal
+from windvane.storage.records import Kind
+from windvane.study.trial import Trial
+
+SPARSE = 64  # tells between two checkpoints
+MANY = 1024  # records of any kind between two checkpoints
+BESIDE = 64  # outstanding trials that a new one keeps away from: the newest
+
+
+class Live:
+    """What a journal amounts to. `head` is the last record in it, `trials` the number of the last trial."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+        self.pending: dict[int, Trial] = {}
+        self.trials = 0
+        self.head = 0
+        self.tells = 0  # since the last checkpoint
+        self.records = 0
+
+    def state(self) -> dict[str, Any]:
+        """Plain JSON, for a checkpoint."""
+        return {
+            "optimizer": self.optimizer.state(),
+            "trials": self.trials,
+            "pending": [trial.as_dict() for trial in self.pending.values()],
+        }
+
+    @staticmethod
+    def restore(head: int, text: str) -> Live:
+        """A study as its checkpoint says."""
+        try:
+            state = json.loads(text)
+            live = Live(restore(state["optimizer"]))
+            live.trials = int(state["trials"])
+            live.pending = {each["number"]: Trial(**each) for each in state["pending"]}
+        except (CorruptState, ValueError, KeyError, TypeError) as error:
+            said = str(error).removeprefix("state: ")
+            raise CorruptState(
+                f"checkpoint at record {head}: {said}. The journal is whole: "
+                "`windvane study rebuild NAME`, or study.rebuild(), makes it anew"
+            ) from error
+        live.head = head
+        return live
+
+    def ask(self, time: float | None) -> Any:
+        """The next point, as plain JSON; nothing changes until the record of it is applied."""
+        beside = [trial.x for trial in list(self.pending.values())[-BESIDE:]]
+        return plain(self.optimizer.ask(self.not_before(time), pending=beside))
+
+    def tell(self, x: Any, y: float, time: float | None) -> Event:
+        """Tell the optimiser. A time before the last observation's is taken as that one."""
+        return self.optimizer.tell(x, y, self.not_before(time))
+
+    def not_before(self, time: float | None) -> float | None:
+        """The model's time: it does not go back, though answers may come in any order."""
+        last = self.optimizer.last_time
+        return time if time is None or last is None else max(time, last)
+
+    def apply(self, record: Record, *, told: bool = False) -> None:
+        """Follow the journal by one record; `told` if the optimiser has heard of it already."""
+        if record.seq != self.head + 1:
+            raise CorruptState(f"journal: record {self.head + 1} is missing. Restore it from a backup")
+        if record.kind == "asked":
+            trial = Trial.of(record)
+            self.pending[trial.number] = trial
+            self.trials = trial.number
+        elif record.trial is not None:
+            self.pending.pop(record.trial, None)
+        if record.kind == "told" and not told:
+            assert record.event is not None
+            self.optimizer.tell(record.x, record.y, record.event["time"])  # type: ignore[arg-type]
+        self.tells += record.kind == "told"
+        self.records += 1
+        self.head = record.seq
+
+    def arrived(self, head: int) -> None:
+        """An error unless this is the record `head`: the end of the journal may be missing too."""
+        if self.head != head:
+            raise CorruptState(
+                f"journal: records {self.head + 1} to {head} are missing. Restore it from a backup"
+            )
+
+    def checkpoint(self) -> dict[str, Any] | None:
+        """The state, if it is time to keep it."""
+        if self.tells < SPARSE and self.records < MANY:
+            return None
+        self.tells = self.records = 0
+        return self.state()
+
+    def expired(self, now: float) -> list[Trial]:
+        """The trials whose time is up."""
+        return [
+            replace(trial, status="expired")
+            for trial in self.pending.values()
+            if trial.expires_at is not None and trial.expires_at <= now
+        ]
+
+
+class Step:
+    """A step under way: records that memory has followed already and that are still to be written."""
+
+    def __init__(self, live: Live, now: float) -> None:
+        self.live = live
+        self.now = now
+        self.before = live.head
+        self.records: list[Record] = []
+
+    def write(self, kind: Kind, *, told: bool = False, **fields: Any) -> Record:
+        """The next record."""
+        record = Record(self.live.head + 1, kind, self.now, **fields)
+        self.live.apply(record, told=told)
+        self.records.append(record)
+        return record
+
+    def tell(
+        self, x: Any, y: float, time: float | None, *, trial: int | None = None, **fields: Any
+    ) -> Record:
+        """An observation, judged by the optimiser."""
+        event = self.live.tell(x, y, time)  # may refuse, so it comes first
+        self.expire(but=trial)
+        said = {
+            "step": event.step,
+            "reset": event.reset,
+            "reason": event.reason,
+            "event": {**event.as_dict(), "x": plain(event.x)},
+        }
+        return self.write("told", told=True, trial=trial, x=plain(event.x), y=y, time=time, **said, **fields)
+
+    def expire(self, but: int | None = None) -> None:
+        """Records for the trials whose time is up."""
+        for trial in self.live.expired(self.now):
+            if trial.number != but:
+                self.write("expired", trial=trial.number, x=trial.x)
+
+    def commit(self, connection: Connection, study_id: int) -> None:
+        """Write it all, on the condition that nobody else wrote meanwhile."""
+        if self.records:
+            live = self.live
+            counters = {"size": live.optimizer.size, "pending": len(live.pending)}
+            journal.append(
+                connection, study_id, self.before, self.records, state=live.checkpoint(), **counters
+            )
+
+
+def plain(x: Any) -> Any:
+    """A point as JSON: arrays become lists, and NumPy's numbers Python's."""
+    if isinstance(x, Mapping):
+        return {name: plain(value) for name, value in x.items()}
+    return x.tolist() if isinstance(x, np.ndarray | np.generic) else x

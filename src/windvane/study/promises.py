@@ -1,0 +1,145 @@
+"""What a trigger promises about false alarms, in words and figures that mean what they say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from windvane.optimizer import Optimizer
+from windvane.surrogates import Given, Mixture
+from windvane.theory.confidence import pi_t
+from windvane.triggers import (
+    BoundedNoise,
+    Confirmed,
+    EDetector,
+    ExactBound,
+    Likelihood,
+    NoImprovement,
+    Periodic,
+    PosteriorBound,
+    alarm,
+)
+
+STRETCH = "between two resets, however long, while nothing changes and the model is right"
+OTHERWISE = "It is not the probability that this alarm was false, which no trigger knows."
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is known about false alarms of a trigger.
+
+    `delta` bounds the probability of any false alarm between two resets (`exact` if it is that probability
+    and no mere bound), None where nothing is promised. `at_step` is the probability of a false alarm at this
+    very step, where it can be computed. `belief` is the weight that the model itself gave to the change, for
+    a model that weighs hypotheses. `words` say what the figures mean.
+    """
+
+    delta: float | None
+    exact: bool
+    at_step: float | None
+    belief: float | None
+    words: str
+
+
+NO_ALARM = Promise(
+    None,
+    False,
+    None,
+    None,
+    "The reset window was over: the trigger itself had raised no alarm, true or false.",
+)
+
+
+def two_sided(sigmas: float) -> float:
+    """The probability that a standard normal is at least so far from 0.
+
+    >>> round(two_sided(1.959964), 6)
+    0.05
+    """
+    return math.erfc(abs(sigmas) / math.sqrt(2.0))
+
+
+def promise(
+    optimizer: Optimizer, *, elapsed: int, statistic: float | None, threshold: float | None, spread: float
+) -> Promise:
+    """What the optimiser's trigger promised when it fired with this statistic over this threshold.
+
+    `elapsed` counts the steps since the reset before; `spread` is the standard deviation of y as predicted.
+    """
+    composition = optimizer.composition
+    if isinstance(composition.model, Mixture):
+        return _belief(statistic)
+    trigger = alarm(composition.trigger)
+    found = _of(trigger, elapsed, statistic, threshold, spread)
+    words = [found.words]
+    if isinstance(composition.trigger, Confirmed):
+        words.append(
+            "Besides, the alarm had to be confirmed by a second look, so a single outlier raised none."
+        )
+    if found.delta is not None and not isinstance(composition.learning, Given):
+        words.append("The model was learned from the data, so that it is right is an assumption.")
+    at_step = None if isinstance(composition.trigger, Confirmed) else found.at_step
+    return Promise(found.delta, found.exact, at_step, None, " ".join(words))
+
+
+def _of(
+    trigger: object, elapsed: int, statistic: float | None, threshold: float | None, spread: float
+) -> Promise:
+    tail = None if threshold is None or not spread > 0.0 else two_sided(threshold / spread)
+    if isinstance(trigger, PosteriorBound):
+        words = f"Lemma 3: the probability of any false alarm {STRETCH}, is at most {trigger.delta:g}."
+        words = f"{words} {OTHERWISE}"
+        if trigger.noise_cap is not None:
+            words += " With noise_cap the lemma no longer holds once the cap is in force."
+        return Promise(trigger.delta, False, tail, None, words)
+    if isinstance(trigger, ExactBound):
+        words = f"The probability of any false alarm {STRETCH}, is {trigger.delta:g}, exactly. {OTHERWISE}"
+        return Promise(trigger.delta, True, tail, None, words)
+    if isinstance(trigger, Likelihood):
+        words = f"The probability of any false alarm {STRETCH}, is at most {trigger.delta:g}. {OTHERWISE}"
+        return Promise(trigger.delta, False, trigger.delta / pi_t(elapsed), None, words)
+    if isinstance(trigger, BoundedNoise):
+        words = (
+            f"The probability of any false alarm {STRETCH} and the noise keeps to its bound, is at most "
+            f"{trigger.delta:g}. {OTHERWISE}"
+        )
+        return Promise(trigger.delta, False, None, None, words)
+    if isinstance(trigger, EDetector):
+        return _evidence(trigger, statistic)
+    if isinstance(trigger, Periodic):
+        words = "The clock resets here, whatever is observed: the reset says nothing about a change."
+        return Promise(None, False, None, None, words)
+    if isinstance(trigger, NoImprovement):
+        words = "A lack of improvement resets here: it is no test for change, and promises nothing."
+        return Promise(None, False, None, None, words)
+    words = f"{type(trigger).__name__} says nothing of its false alarms."
+    return Promise(None, False, None, None, words)
+
+
+def _evidence(trigger: EDetector, statistic: float | None) -> Promise:
+    if trigger.run_length is not None:
+        words = (
+            "While nothing changes and the model is right, a false alarm takes at least "
+            f"{trigger.run_length:g} steps on average; that one comes in the end is part of the bargain. "
+            f"{OTHERWISE}"
+        )
+        return Promise(None, False, None, None, words)
+    assert trigger.delta is not None
+    words = f"Ville's inequality: the probability of any false alarm {STRETCH}, is at most {trigger.delta:g}."
+    if statistic is not None:
+        words += (
+            f" Evidence as strong as this, at any step at all, has a probability of at most "
+            f"{math.exp(-statistic):.2g} then."
+        )
+    return Promise(trigger.delta, False, None, None, f"{words} {OTHERWISE}")
+
+
+def _belief(statistic: float | None) -> Promise:
+    words = "This model weighs hypotheses instead of testing one, so there is no delta."
+    if statistic is not None:
+        words += (
+            f" It gave the change a weight of {statistic:.3g}, and so {1.0 - statistic:.2g} to everything "
+            "else it can think of: a probability that holds as far as its hypotheses and their prior weights "
+            "do."
+        )
+    return Promise(None, False, None, statistic, words)

@@ -1,0 +1,162 @@
+"""How a study is spelt in JSON: its space, and the options of its algorithm. Shell and service read the same.
+
+A space is one of
+
+    {"box": [[0, 1], [-5, 5]]}
+    {"arms": 46}
+    {"parameters": {"gain": {"real": [0.1, 10], "log": true}, "taps": {"integer": [1, 8]}, "mode": {"choice": ["a", "b"]}}}
+
+Errors name the place, as in `space.parameters.gain.real[0]`.
+"""  # noqa: E501 - a space is easier to read on one line
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from windvane.checks import integer, real
+from windvane.codec import decode
+from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
+from windvane.spaces import Arms, Box, Choice, Integer, Parameter, Real, Space
+from windvane.spaces.base import Domain
+
+MOST_ARMS = 10_000
+MOST_PARAMETERS = 100  # coordinates of a box as well
+MOST_OPTIONS = 1_000  # of a choice
+LONGEST_NAME = 100
+SPACES = '{"box": [[lo, hi], ...]}, {"arms": n} or {"parameters": {name: ...}}'
+PARAMETERS = '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not) or {"choice": [...]}'
+Made = TypeVar("Made")
+
+
+def space_from_json(value: Any, where: str = "space") -> Domain:
+    """The space that plain JSON describes.
+
+    >>> space_from_json({"parameters": {"gain": {"real": [0.1, 10], "log": True}}})
+    Space(gain=Real(lo=0.1, hi=10.0, log=True))
+    >>> space_from_json({"box": [[0, 1], [5, "high"]]})
+    Traceback (most recent call last):
+    windvane.errors.InvalidType: space.box[1][1]='high': must be a finite number
+    """
+    kind, given = _only(where, value, ("box", "arms", "parameters"), SPACES)
+    inside = f"{where}.{kind}"
+    if kind == "arms":
+        return Arms(integer(inside, given, at_least=1, at_most=MOST_ARMS))
+    if kind == "box":
+        pairs = _list(inside, given, "pairs of bounds", MOST_PARAMETERS)
+        return _made(inside, Box, [_pair(f"{inside}[{i}]", pair, real) for i, pair in enumerate(pairs)])
+    if not isinstance(given, Mapping):
+        raise InvalidType(f"{inside}: must be an object of {PARAMETERS}")
+    if not 1 <= len(given) <= MOST_PARAMETERS:
+        raise InvalidArgument(f"{inside}: {len(given)} parameters; must be 1 to {MOST_PARAMETERS}")
+    return _made(
+        inside, Space, [(_name(inside, name), _parameter(inside, name, given[name])) for name in given]
+    )
+
+
+def space_to_json(space: Domain) -> dict[str, Any]:
+    """The inverse of `space_from_json`.
+
+    >>> space_to_json(Box([(0, 1), (-5, 5)]))
+    {'box': [[0.0, 1.0], [-5.0, 5.0]]}
+    """
+    if isinstance(space, Box):
+        return {"box": [list(pair) for pair in space.bounds]}
+    if isinstance(space, Arms):
+        return {"arms": space.n}
+    if not isinstance(space, Space):
+        raise InvalidType(f"space={space!r}: must be a Box, Arms or a Space")
+    return {"parameters": {name: _spelt(parameter) for name, parameter in space.parameters}}
+
+
+def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
+    """The options of an algorithm: plain values as they are, components by their type.
+
+    >>> options_from_json({"delta": 0.1, "kernel": {"type": "RBF", "lengthscale": [0.2]}})
+    {'delta': 0.1, 'kernel': RBF(lengthscale=(0.2,), variance=1.0)}
+    >>> options_from_json({"kernel": {"type": "RFB"}})
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: options.kernel: there is no component of type 'RFB'
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidType(f"{where}: must be an object whose keys are the names of options")
+    found = {}
+    for name, value in given.items():
+        try:
+            found[name] = decode(value)
+        except (CorruptState, RecursionError) as error:
+            said = str(error).removeprefix("state: ")
+            if isinstance(error.__cause__, KeyError):
+                said = f"there is no component of type {error.__cause__.args[0]!r}"
+            raise InvalidArgument(f"{where}.{name}: {said}") from None
+    return found
+
+
+def _parameter(where: str, name: str, value: Any) -> Parameter:
+    where = f"{where}.{name}"
+    kind, given = _only(where, value, ("real", "integer", "choice"), PARAMETERS, also="log")
+    log, inside = value.get("log", False), f"{where}.{kind}"
+    if not isinstance(log, bool):
+        raise InvalidType(f"{where}.log={log!r}: must be true or false")
+    if kind == "choice":
+        if log:
+            raise InvalidArgument(f"{where}.log: a choice has no order; leave it out")
+        options = _list(inside, given, "options", MOST_OPTIONS)
+        for i, option in enumerate(options):
+            if isinstance(option, str) and any("\ud800" <= mark <= "\udfff" for mark in option):
+                raise InvalidArgument(
+                    f"{inside}[{i}]: must be text that UTF-8 can write, without lone surrogates"
+                )
+        return _made(inside, Choice, options)
+    if kind == "real":
+        return _made(inside, lambda ends: Real(ends[0], ends[1], log), _pair(inside, given, real))
+    return _made(inside, lambda ends: Integer(ends[0], ends[1], log), _pair(inside, given, integer))
+
+
+def _spelt(parameter: Parameter) -> dict[str, Any]:
+    if isinstance(parameter, Choice):
+        return {"choice": list(parameter.options)}
+    assert isinstance(parameter, Real | Integer)
+    kind = "real" if isinstance(parameter, Real) else "integer"
+    return {kind: [parameter.lo, parameter.hi], **({"log": True} if parameter.log else {})}
+
+
+def _only(where: str, value: Any, kinds: tuple[str, ...], allowed: str, also: str = "") -> tuple[str, Any]:
+    """The one kind that an object is of, and what it says of it."""
+    if not isinstance(value, Mapping):
+        raise InvalidType(f"{where}: must be {allowed}")
+    found = [kind for kind in kinds if kind in value]
+    if len(found) != 1 or not set(value) <= {*found, also}:
+        keys = ", ".join(map(str, value))[:100] or "nothing"
+        raise InvalidArgument(f"{where}: has {keys}; must be {allowed}")
+    return found[0], value[found[0]]
+
+
+def _list(where: str, value: Any, what: str, most: int) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise InvalidType(f"{where}: must be a list of {what}")
+    if not 1 <= len(value) <= most:
+        raise InvalidArgument(f"{where}: {len(value)} {what}; must be 1 to {most:,}")
+    return list(value)
+
+
+def _pair(where: str, value: Any, check: Callable[[str, Any], Made]) -> tuple[Made, Made]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise InvalidArgument(f"{where}: must be two numbers [lo, hi]")
+    return check(f"{where}[0]", value[0]), check(f"{where}[1]", value[1])
+
+
+def _name(where: str, name: Any) -> str:
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise InvalidArgument(f"{where}: a name must be 1 to {LONGEST_NAME} printable characters")
+    if name != name.strip():
+        raise InvalidArgument(f"{where}: name {name!r} begins or ends with a blank")
+    return name
+
+
+def _made(where: str, kind: Callable[[Any], Made], given: Any) -> Made:
+    """What `kind` makes of it; an error says where."""
+    try:
+        return kind(given)
+    except WindvaneError as error:
+        raise type(error)(f"{where}: {error}") from None

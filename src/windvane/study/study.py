@@ -1,0 +1,387 @@
+"""A study: an optimiser whose every step is in a database before anybody hears of it."""
+
+from __future__ import annotations
+
+import time as clocks
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from windvane.checks import Array, integer, one_of, real
+from windvane.data import Best, Event
+from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
+from windvane.optimizer import Optimizer
+from windvane.spaces.base import Domain
+from windvane.storage import KINDS, Database, Record, Summary, journal
+from windvane.study import export, logs
+from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
+from windvane.study.definition import define, remake
+from windvane.study.explain import RECENT, Explanation, explain
+from windvane.study.live import Live, Step
+from windvane.study.session import Session, reused
+from windvane.study.trial import Trial
+
+DAY = 86_400.0
+BATCH = 256  # observations of a log that are imported in one transaction
+UNSET: Any = object()
+Clock = Callable[[], float]
+
+
+class Study:
+    """Ask, tell, and lose nothing: made by `Study.create`, found again by `Study.open`.
+
+    >>> import tempfile
+    >>> import windvane as wv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Study.create(f"{folder}/studies.db", "line-3", wv.Box([(0, 1)]), seed=0) as study:
+    ...         trial = study.ask()
+    ...         event = study.tell(trial, 0.7)
+    ...     with Study.open(f"{folder}/studies.db", "line-3") as study:
+    ...         study.summary().tells, event.reset
+    (1, False)
+    """
+
+    def __init__(
+        self, database: Database, summary: Summary, *, clock: Clock = clocks.time, own: bool = False
+    ) -> None:
+        self.database = database
+        self.name = summary.name
+        self.definition = summary.definition
+        self.id = summary.id
+        self._link = database.link
+        self._clock = clock
+        self._own = own
+        self._session = Session(database.link, summary, clock)
+
+    # -- coming and going ----------------------------------------------------------------------------
+
+    @staticmethod
+    def create(
+        url: str | Path | Database,
+        name: str,
+        space: Domain,
+        algorithm: str = "auto",
+        *,
+        goal: str = "maximize",
+        seed: int | None = None,
+        expires_after: float | None = DAY,
+        metadata: Mapping[str, Any] | None = None,
+        clock: Clock = clocks.time,
+        **options: Any,
+    ) -> Study:
+        """A new study in a database, which is made if there is none. Options are those of `windvane.make`.
+
+        A trial that is not answered within `expires_after` seconds (a day; None: never) is not waited for.
+        """
+        study_name(name)
+        definition, optimizer = define(space, algorithm, goal, seed, expires_after, metadata, options)
+        database, own = (url, False) if isinstance(url, Database) else (Database(url, create=True), True)
+        try:
+            with database.link.writing() as connection:
+                try:
+                    journal.create(connection, name, definition, Live(optimizer).state(), clock())
+                except IntegrityError:  # another process made it in this very moment
+                    raise Conflict(f"name={name!r}: there is a study of that name already") from None
+                summary = journal.find(connection, name)
+        except BaseException:
+            if own:
+                database.close()
+            raise
+        return Study(database, summary, clock=clock, own=own)
+
+    @staticmethod
+    def open(url: str | Path | Database, name: str, *, clock: Clock = clocks.time) -> Study:
+        """A study that exists."""
+        database, own = (url, False) if isinstance(url, Database) else (Database(url), True)
+        try:
+            return Study(database, database.find(study_name(name)), clock=clock, own=own)
+        except BaseException:
+            if own:
+                database.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the database, if the study opened it. Nothing is lost by not closing."""
+        if self._own:
+            self.database.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<study {self.name!r} in {self.database.url}>"
+
+    # -- writing -------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        time: float | None = None,
+        *,
+        expires_after: float | None = UNSET,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Trial:
+        """A point to evaluate. Every call begins a new trial, also while others are out.
+
+        The same `key` again gives the same trial, so that a request that was cut can be repeated.
+        """
+        given = self.definition["expires_after"] if expires_after is UNSET else expires_after
+        patience, notes, key = duration("expires_after", given), metadata_of(metadata), key_text(key)
+        time = _time(time)
+
+        def work(step: Step, connection: Connection) -> Record:
+            before = self._session.before(connection, key, "asked")
+            if before is not None:
+                return before
+            step.expire()
+            x = step.live.ask(time)
+            expires = None if patience is None else step.now + patience
+            return step.write(
+                "asked", trial=step.live.trials + 1, x=x, time=time, expires=expires, metadata=notes, key=key
+            )
+
+        return Trial.of(self._session.write(work))
+
+    def tell(
+        self,
+        trial: Trial | int,
+        y: float,
+        time: float | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Event:
+        """The value observed in a trial, in any order, late ones too. When this returns it is on disk.
+
+        `time` is the caller's own timestamp. One before that of the last observation is recorded as it is;
+        the model, whose time does not go back, takes the last one (`event.time`).
+        """
+        return _event(self.submit_tell(trial, y, time, metadata=metadata, key=key))
+
+    def add(
+        self,
+        x: Any,
+        y: float,
+        time: float | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Event:
+        """A value that nobody asked for, observed at any point of the space."""
+        return _event(self.submit_add(x, y, time, metadata=metadata, key=key))
+
+    def submit_tell(
+        self,
+        trial: Trial | int,
+        y: float,
+        time: float | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Record:
+        """As `tell`, but returns the record in the journal."""
+        number, value, notes, key = trial_number(trial), _value(y), metadata_of(metadata), key_text(key)
+        time = _time(time)
+
+        def work(step: Step, connection: Connection) -> Record:
+            before = self._session.before(connection, key, "told", trial=number, y=value)
+            if before is not None:
+                return before
+            x = self._session.waiting(step.live, connection, number).x
+            return step.tell(x, value, time, trial=number, metadata=notes, key=key)
+
+        return self._session.write(work)
+
+    def submit_add(
+        self,
+        x: Any,
+        y: float,
+        time: float | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Record:
+        """As `add`, but returns the record in the journal."""
+        value, notes, key = _value(y), metadata_of(metadata), key_text(key)
+        time = _time(time)
+
+        def work(step: Step, connection: Connection) -> Record:
+            before = self._session.before(connection, key, "told", trial=None, y=value)
+            if before is None:
+                return step.tell(x, value, time, metadata=notes, key=key)
+            encode = step.live.optimizer.space.encode
+            if not np.array_equal(encode(x), encode(before.x)):
+                raise reused(before)
+            return before
+
+        return self._session.write(work)
+
+    def fail(
+        self,
+        trial: Trial | int,
+        reason: str = "",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Record:
+        """The evaluation came to nothing: recorded with its reason, and the model is told no number."""
+        number, why, notes, key = (
+            trial_number(trial),
+            reason_text(reason),
+            metadata_of(metadata),
+            key_text(key),
+        )
+
+        def work(step: Step, connection: Connection) -> Record:
+            before = self._session.before(connection, key, "failed", trial=number)
+            if before is not None:
+                return before
+            x = self._session.waiting(step.live, connection, number).x
+            step.expire(but=number)
+            return step.write("failed", trial=number, x=x, reason=why, metadata=notes, key=key)
+
+        return self._session.write(work)
+
+    def add_many(self, rows: Sequence[tuple[Any, float, float | None, Mapping[str, Any] | None]]) -> int:
+        """Observations (x, y, time, metadata) that nobody asked for, all or none; returns how many."""
+        checked = [(x, _value(y), _time(time), metadata_of(metadata)) for x, y, time, metadata in rows]
+
+        def work(step: Step, _connection: Connection) -> int:
+            for x, y, time, notes in checked:
+                step.tell(x, y, time, metadata=notes)
+            return len(checked)
+
+        return self._session.write(work) if checked else 0
+
+    def import_log(self, path: str | Path, *, on_progress: Callable[[int, int], None] | None = None) -> int:
+        """Tell everything in a log (CSV, JSON lines or Parquet); returns how many observations it had.
+
+        The whole log is read and checked first.
+        """
+        rows = logs.rows(self, path)
+        for start in range(0, len(rows), BATCH):
+            self.add_many(rows[start : start + BATCH])
+            if on_progress is not None:
+                on_progress(min(start + BATCH, len(rows)), len(rows))
+        return len(rows)
+
+    def rebuild(self, *, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+        """Forget the checkpoint and make it anew from the journal; returns the number of records.
+
+        For a checkpoint that is damaged, or that a version of Windvane with another format wrote. Nobody
+        else should write to the study meanwhile.
+        """
+        return self._session.rebuild(Live(remake(self.definition)), on_progress)
+
+    # -- reading -------------------------------------------------------------------------------------
+
+    @property
+    def optimizer(self) -> Optimizer:
+        """The optimiser as of now, to look at. Telling it something would be known to nobody else."""
+        with self._session.live() as live:
+            return live.optimizer
+
+    @property
+    def space(self) -> Domain:
+        """Where points come from."""
+        return self.optimizer.space
+
+    def summary(self) -> Summary:
+        """The study at a glance."""
+        with self._link.reading() as connection:
+            found = journal.find(connection, self.name)
+        if found.id != self.id:  # another one has the name now
+            raise UnknownName(f"study {self.name!r}: it was deleted")
+        return found
+
+    def pending(self) -> list[Trial]:
+        """The trials that are out, oldest first; without those whose time is up."""
+        with self._session.live() as live:
+            late = {trial.number for trial in live.expired(self._clock())}
+            return [trial for trial in live.pending.values() if trial.number not in late]
+
+    def trial(self, number: int) -> Trial:
+        """A trial, and what has become of it."""
+        wanted = trial_number(number)
+        with self._link.reading() as connection:
+            records = journal.of_trial(connection, self.id, wanted)
+        if not records:
+            raise UnknownName(f"trial={number}: study {self.name!r} has none of that number")
+        trial, last = Trial.of(records[0]), records[-1].kind
+        if last != "asked":
+            return replace(trial, status=last)
+        late = trial.expires_at is not None and trial.expires_at <= self._clock()
+        return replace(trial, status="expired") if late else trial
+
+    def events(
+        self,
+        after: int = 0,
+        limit: int | None = None,
+        *,
+        kinds: Iterable[str] | None = None,
+        resets: bool = False,
+        newest: bool = False,
+    ) -> list[Record]:
+        """The journal in order, after a certain record; with `newest`, the last `limit` records."""
+        integer("after", after, at_least=0, at_most=LAST)
+        if limit is not None:
+            integer("limit", limit, at_least=1, at_most=LAST)
+        wanted = None if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds]
+        with self._link.reading() as connection:
+            found = journal.read(
+                connection, self.id, after=after, limit=limit, kinds=wanted, resets=resets, newest=newest
+            )
+            if not found:
+                journal.head(connection, self.id)  # deleted?
+            return found
+
+    def best(self, time: float | None = None) -> Best:
+        """The point believed best now, with mean and standard deviation."""
+        with self._session.live() as live:
+            return live.optimizer.best(live.not_before(_time(time)))
+
+    def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of the objective at points."""
+        with self._session.live() as live:
+            return live.optimizer.predict(points, live.not_before(_time(time)))
+
+    def explain(self) -> Explanation:
+        """In words and figures: the last reset and why, what is believed best now, and how sure that is."""
+        resets = self.events(resets=True, newest=True, limit=1)
+        recent = self.events(kinds=["told"], newest=True, limit=RECENT)
+        with self._session.live() as live:
+            return explain(resets, recent, live.optimizer, self.summary())
+
+    def export(self, path: str | Path, format: str | None = None) -> int:
+        """Write the journal as "csv", "jsonl" or "parquet" (from the file's ending if left out)."""
+        return export.export(self, path, format)
+
+
+def _value(y: Any) -> float:
+    """A finite number; anything else is a failed evaluation."""
+    try:
+        return real("y", y) + 0.0  # no negative zero: SQLite would not keep its sign
+    except (InvalidArgument, InvalidType) as error:
+        error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
+        raise
+
+
+def _time(time: Any) -> float | None:
+    return None if time is None else real("time", time) + 0.0
+
+
+def _event(record: Record) -> Event:
+    """The event of a tell, as the optimiser gave it."""
+    assert record.event is not None
+    values = dict(record.event)
+    for name in ("statistic", "threshold"):
+        values[name] = float("inf") if values[name] is None else values[name]
+    return Event(**values)

@@ -1,0 +1,38 @@
+"""A point that somebody was given to evaluate."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from windvane.storage import Record
+
+Status = Literal["pending", "told", "failed", "expired"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Evaluate `x`, then tell the value under this `number`.
+
+    Times are seconds since 1970. After `expires_at` nobody waits for the answer any longer; if it comes
+    all the same, it is welcome.
+    """
+
+    number: int
+    x: Any
+    asked_at: float
+    expires_at: float | None = None
+    status: Status = "pending"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+
+    @staticmethod
+    def of(asked: Record) -> Trial:
+        """The trial that a record of kind "asked" began."""
+        assert asked.trial is not None
+        return Trial(asked.trial, asked.x, asked.at, asked.expires, metadata=asked.metadata)

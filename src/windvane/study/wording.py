@@ -1,0 +1,135 @@
+"""An explanation in sentences."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from windvane.replay.report import shown
+
+if TYPE_CHECKING:
+    from windvane.study.explain import Explanation
+
+SERIOUS = 0.05  # the weight from which a hypothesis is worth mentioning
+
+
+def text(found: Explanation) -> str:
+    """The whole explanation."""
+    head = (
+        f"{found.study} ({found.algorithm}, {found.goal}): {_count(found.tells, 'observation')} told, "
+        f"{_count(found.resets, 'reset')}, {_count(found.pending, 'trial')} outstanding, "
+        f"{found.failed} failed."
+    )
+    if found.belief is None:
+        return f"{head}\nNothing has been told yet, so nothing is believed and nothing can be explained."
+    parts = [head, _about_reset(found), _about_outliers(found), _about_belief(found), _about_data(found)]
+    return "\n".join(part for part in (*parts, _about_coverage(found)) if part)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _about_reset(found: Explanation) -> str:
+    reset = found.reset
+    if reset is None:
+        near = ""
+        if found.nearest is not None:
+            near = f" The closest to one lately: a statistic of {found.nearest:.0%} of its threshold."
+        return f"There has been no reset: nothing was thrown away as contradicted.{near}"
+    when = datetime.fromtimestamp(reset.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    ago = (
+        "at the last observation" if reset.steps_ago == 0 else f"{_count(reset.steps_ago, 'observation')} ago"
+    )
+    kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
+    head = f"The last reset was at step {reset.step}, {ago} ({when}), {kept}: {reset.reason}."
+    seen = (
+        f"Expected {reset.expected:.4g} ± {reset.spread:.2g} at {_point(reset.x)}, saw {reset.seen:.4g}: "
+        f"{abs(reset.sigmas):.3g} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
+    )
+    if reset.kind in ("forced", "periodic", "no improvement"):
+        return f"{head} {reset.false_alarm.words} {seen}"
+    chance = (
+        f"If nothing had changed and the model were right, a single observation would be this far off with "
+        f"probability {_small(reset.p_value)}."
+    )
+    if reset.kind == "belief":
+        chance = f"{chance} The change was not inferred from this one observation alone."
+    step = ""
+    if reset.false_alarm.at_step is not None:
+        step = f"At this step a false alarm had probability {_small(reset.false_alarm.at_step)}."
+    return " ".join(part for part in (head, seen, chance, step, reset.false_alarm.words) if part)
+
+
+def _about_outliers(found: Explanation) -> str:
+    event = found.set_aside
+    if event is not None:
+        reason = event["reason"].removeprefix("set aside until a second look: ")
+        return (
+            f"The last observation, y = {event['y']:.4g}, is set aside: an outlier or a change, as a second "
+            f"look at the same point will tell. The model has not been told it ({reason})."
+        )
+    if not found.outliers:
+        return ""
+    count, last = len(found.outliers), found.outliers[-1]
+    some = "one was taken for an outlier" if count == 1 else f"{count} were taken for outliers"
+    where = f"the latest at step {last['outlier']} ({last['reason']})"
+    return f"Of the last {found.looked_at} observations {some}, {where}."
+
+
+def _about_belief(found: Explanation) -> str:
+    belief = found.belief
+    assert belief is not None
+    text = (
+        f"Believed best now: {_point(belief.x)}, {belief.mean:.4g} ± {belief.std:.2g} (95 % interval "
+        f"{belief.low:.4g} to {belief.high:.4g}, noise excluded)."
+    )
+    if not found.data.size:
+        return f"{text} No observation is in use, so this is the prior at the point told last."
+    if belief.beats is not None and belief.at_least is not None:
+        roughly = "roughly " if found.beliefs else ""  # a mixture is not normal
+        share = f"at least {belief.at_least:.1%}" if belief.at_least < 0.999 else "more than 99.9%"
+        text += f" It is better than {belief.beats}, with a probability of {roughly}{share}."
+    serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
+    weighed = ", ".join(f"{name} {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
+    return f"{text} Hypotheses about time and their weights: {weighed}." if weighed else text
+
+
+def _about_data(found: Explanation) -> str:
+    data = found.data
+    if data.oldest_age is None or data.median_age is None or data.span is None:
+        return ""
+    use = "observation is" if data.size == 1 else "observations are"
+    return (
+        f"{data.size} {use} in use, the oldest from step {data.oldest_step}, {data.oldest_age} steps old "
+        f"(median {data.median_age:g}), over a time of {data.span:.6g}."
+    )
+
+
+def _about_coverage(found: Explanation) -> str:
+    coverage, half = found.coverage, found.half
+    if coverage is None or half is None:
+        return "Too few observations yet to say whether the predictions can be trusted."
+    if coverage.high < coverage.level or half.high < half.level:
+        verdict = "the model is too sure of itself"
+    elif half.low > half.level:
+        verdict = "the model is more cautious than it need be"
+    else:
+        verdict = "consistent with what it claims"
+    if found.reset is not None and found.reset.steps_ago < coverage.total:
+        verdict += " (the last reset is among them)"
+    return (
+        f"Lately {coverage.inside} of {coverage.total} observations lay in the 95 % interval predicted for "
+        f"them ({coverage.share:.0%}; 95 % interval {coverage.low:.0%} to {coverage.high:.0%}), and "
+        f"{half.inside} in the 50 % interval: {verdict}."
+    )
+
+
+def _point(x: Any) -> str:
+    return shown(np.array(x) if isinstance(x, list) else x)
+
+
+def _small(probability: float) -> str:
+    return f"{probability:.2g}" if probability > 1e-300 else "less than 1e-300"

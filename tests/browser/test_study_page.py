@@ -1,0 +1,173 @@
+"""The page of one study, live: ask, tell, resets, failures, charts of every kind of space."""
+
+import csv
+import io
+import urllib.request
+
+import pytest
+
+
+def calm(count):
+    """Values of a flat objective at points spread over the unit interval."""
+    return [([((7 * i) % 20) / 20], 0.5 + 0.01 * (-1) ** i) for i in range(count)]
+
+
+def test_ask_tell_and_the_reset_appears_without_reloading(service, visit):
+    path = service.create("reset", {"box": [[0, 1]]})
+    service.tell(path, calm(20))
+    page = visit(service).study("reset")
+    page.locator(".timeline .scatterlayer").first.wait_for()
+    page.evaluate("window.here = true")  # a reload would forget it
+    assert page.locator(".timeline .shapelayer path").count() == 0
+
+    page.get_by_role("button", name="Ask for a point").click()
+    answer = page.get_by_label("Value of trial 1")
+    answer.wait_for()
+    x = service.call("GET", f"{path}/trials?status=pending")["trials"][0]["x"][0]
+    assert float(page.locator(".trials dd").inner_text()) == pytest.approx(x, abs=1e-4)
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Value of trial 1"
+    page.keyboard.type("9.5")
+    page.keyboard.press("Enter")
+
+    entry = page.locator(".entry.is-reset")
+    entry.wait_for()
+    event = service.call("GET", f"{path}/events?resets=true")["events"][0]
+    assert event["step"] == 21
+    assert event["reason"] in entry.inner_text()
+    page.locator(".timeline .shapelayer path").wait_for(state="attached")
+    assert page.locator("#announcer").inner_text() == f"Reset at step 21: {event['reason']}"
+    resets = page.locator(".readout", has=page.get_by_text("Resets", exact=True))
+    assert resets.locator(".readout-value").inner_text() == "1"
+    assert page.locator(".trials li").count() == 0
+    assert page.evaluate("window.here") is True
+
+
+def test_what_others_tell_appears_and_a_lost_stream_is_taken_up_where_it_broke(service, visit):
+    path = service.create("shared", {"box": [[0, 1]]})
+    service.tell(path, calm(3))
+    looked = visit(service)
+    looked.forgive("ERR_FAILED")
+    page = looked.page
+    refusals = []
+
+    def refuse_twice(route):
+        refusals.append(route.request.url)
+        if len(refusals) <= 2:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/stream?*", refuse_twice)
+    looked.open("/studies/shared")
+    page.locator(".badge[data-state=reconnecting]").wait_for()
+    service.tell(path, calm(5)[3:])
+    page.locator(".badge[data-state=live]").wait_for()
+    page.get_by_text("step 5", exact=True).wait_for()
+    assert page.locator(".entry-step").all_inner_texts() == [f"step {i}" for i in (5, 4, 3, 2, 1)]
+    assert (
+        page.locator(".readout", has=page.get_by_text("Steps", exact=True))
+        .locator(".readout-value")
+        .inner_text()
+        == "5"
+    )
+    service.call("DELETE", path)
+    page.locator(".badge[data-state=gone]").wait_for()
+    looked.forgive("404")
+
+
+def test_failures_points_of_ones_own_and_complaints_in_place(service, visit):
+    path = service.create("hand", {"box": [[0, 1]]})
+    looked = visit(service)
+    page = looked.study("hand")
+    assert "curl -X POST" in page.locator(".lesson").inner_text()
+    page.get_by_role("button", name="Ask for a point").click()
+    page.get_by_label("Value of trial 1").fill("about 3")
+    page.get_by_role("button", name="Tell", exact=True).click()
+    assert "finite number" in page.locator(".trials [role=alert]").inner_text()
+    page.get_by_role("button", name="Trial 1 failed").click()
+    page.get_by_label("Reason").fill("valve stuck")
+    page.keyboard.press("Enter")
+    page.locator(".trials li").wait_for(state="detached")
+    page.get_by_role("radio", name="failures").check()
+    assert "valve stuck" in page.locator(".entry.is-failed").inner_text()
+    assert page.locator(".entry").count() == 1  # neither the question nor anything else
+
+    looked.forgive("422|400")
+    page.get_by_label("x1").fill("3")
+    page.get_by_label("Measured y").fill("1.25")
+    page.get_by_role("button", name="Tell this point").click()
+    complaint = page.locator(".own [role=alert]")
+    complaint.wait_for()
+    assert "at least 0 and at most 1" in complaint.inner_text()
+    page.get_by_label("x1").fill("0.3")
+    page.keyboard.press("Enter")
+    page.locator(".timeline .scatterlayer").first.wait_for()  # the lesson has made room for the charts
+    assert page.locator(".lesson").is_hidden()
+    told = service.call("GET", f"{path}/events?kind=told")["events"]
+    assert [(each["x"], each["y"]) for each in told] == [([0.3], 1.25)]
+
+
+def test_named_parameters_slice_by_two_axes_and_all_at_once(service, visit):
+    space = {
+        "gain": {"real": [0.1, 10], "log": True},
+        "taps": {"integer": [1, 8]},
+        "mode": {"choice": ["slow", "fast"]},
+    }
+    path = service.create("named", {"parameters": space}, algorithm="auto", options={})
+    for i in range(6):
+        service.tell(path, [({"gain": 0.5 + i, "taps": 1 + i, "mode": "slow"}, 0.1 * i)])
+    page = visit(service).study("named")
+    page.locator(".posterior .xtitle").wait_for()
+    page.get_by_label("Up", exact=True).select_option("gain")
+    page.locator(".posterior .ytitle", has_text="gain").wait_for()
+    assert page.locator(".posterior .xtitle").text_content() == "taps"  # the axes swap: never twice the same
+    assert page.locator(".parallel polyline").count() == 6
+    weights = page.locator(".beliefs .figure").all_inner_texts()
+    assert len(weights) == 8
+    assert sum(float(each.strip("< %")) for each in weights) == pytest.approx(100, abs=1)
+    page.locator(".words p").first.wait_for()
+    assert (
+        page.locator(".words").inner_text().split() == service.call("GET", f"{path}/explain")["text"].split()
+    )
+
+
+def test_arms_are_bars_and_the_map_can_show_its_uncertainty(service, visit):
+    arms = service.create("arms", {"arms": 5}, options={})
+    service.tell(arms, [(i % 5, float(i % 5)) for i in range(10)])
+    looked = visit(service)
+    page = looked.study("arms")
+    page.locator(".posterior .bars .point").nth(4).wait_for()
+    assert page.locator(".posterior .errorbar").count() == 5
+
+    plane = service.create("plane", {"box": [[0, 1], [0, 1]]})
+    service.tell(plane, [([i / 5, (i * 3 % 5) / 5], i / 5) for i in range(6)])
+    looked.study("plane")
+    page.locator(".posterior .contourlayer").wait_for(state="attached")
+    assert page.locator(".posterior-panel .caption").inner_text().startswith("Mean")
+    page.get_by_role("radio", name="uncertainty").check()
+    page.locator(".posterior-panel .caption", has_text="Standard deviation").wait_for()
+    surface = service.call("GET", f"{plane}/surface?axes=x1,x2&resolution=41")
+    shown = page.evaluate("document.querySelector('.posterior').data[0].z")
+    assert shown == surface["std"]
+
+
+def test_download_is_what_the_service_exports(service, visit):
+    path = service.create("export", {"box": [[0, 1]]})
+    service.tell(path, calm(4))
+    page = visit(service).study("export")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="CSV").click()
+    assert caught.value.suggested_filename == "export.csv"
+    with urllib.request.urlopen(f"{service.url}{path}/export?format=csv", timeout=10) as answer:
+        expected = answer.read().decode()
+    with open(caught.value.path(), encoding="utf-8", newline="") as saved:
+        assert saved.read() == expected
+    assert len(list(csv.reader(io.StringIO(expected)))) == 5
+
+
+def test_no_such_study_is_said_in_place(service, visit):
+    looked = visit(service)
+    looked.forgive("404|422")
+    page = looked.open("/studies/a%2Fb%22%3Cb%3E")
+    page.get_by_role("heading", name="There is no such study").wait_for()
+    assert page.get_by_role("alert").inner_text() != ""

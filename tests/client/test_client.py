@@ -1,0 +1,219 @@
+"""The client against a real service in a process of its own; a study in process is the oracle."""
+
+import json
+import re
+import signal
+import threading
+import time
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import windvane as wv
+import windvane.client
+from windvane.client import Client, RemoteStudy, RemoteTrial
+from windvane.errors import Conflict, Forbidden, InvalidArgument, UnknownName
+
+pytest.importorskip("fastapi", reason="needs windvane[service]")
+pytest.importorskip("uvicorn", reason="needs windvane[service]")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "client.md"
+BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+OPTIONS = {"algorithm": "et-gp-ucb", "kernel": wv.RBF(0.2), "noise_variance": 0.01, "seed": 3}
+ARMS = {**OPTIONS, "kernel": wv.Empirical(np.eye(5).tolist())}
+SPACES = {
+    "box": wv.Box([(0, 1), (-5, 5)]),
+    "arms": wv.Arms(5),
+    "space": wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 8), mode=wv.Choice(["a", "b"])),
+}
+
+
+@pytest.fixture
+def client(service):
+    with Client(service.url, retries=12) as found:
+        yield found
+
+
+def objective(x):
+    values = [
+        value
+        for value in (x.values() if isinstance(x, dict) else np.atleast_1d(x))
+        if not isinstance(value, str)
+    ]
+    return float(np.sin(np.sum(np.asarray(values, dtype=float))))
+
+
+@pytest.mark.parametrize("kind", SPACES)
+def test_a_remote_study_does_what_one_in_process_does(client, kind, tmp_path):
+    """Bit for bit: the same asks, events, best and predictions."""
+    space, options = SPACES[kind], ARMS if kind == "arms" else OPTIONS
+    remote = client.create(f"twin {kind}", space, **options)
+    with wv.Study.create(tmp_path / "twin.db", "twin", space, **options) as local:
+        assert remote.space == space
+        for step in range(4):
+            ours, theirs = local.ask(), remote.ask()
+            assert (theirs.number, theirs.x) == (ours.number, ours.x)
+            y = objective(ours.x)
+            expected = local.tell(ours, y, float(step))
+            assert remote.tell(theirs, y, float(step)) == expected
+        point = local.ask().x
+        remote.ask()
+        assert remote.add(point, 0.5) == local.add(point, 0.5)
+        ours, theirs = local.best(), remote.best()
+        assert theirs.x == (ours.x.tolist() if isinstance(ours.x, np.ndarray) else ours.x)
+        assert (theirs.mean, theirs.std) == (ours.mean, ours.std)
+        for got, want in zip(remote.predict([point, point]), local.predict([point, point]), strict=True):
+            assert np.array_equal(got, want)
+        assert (
+            [trial.number for trial in remote.trials()] == [trial.number for trial in local.pending()] == [5]
+        )
+        assert remote.summary().tells == local.summary().tells == 5
+
+
+def test_the_way_of_a_study(client, tmp_path):
+    study = client.create("plant", wv.Box([(0, 1)]), **OPTIONS, metadata={"line": 3})
+    assert "plant" in [summary.name for summary in client.studies()]
+    assert client.study("plant").summary().definition["metadata"] == {"line": 3}
+    first, second = study.ask(metadata={"shift": "late"}), study.ask()
+    assert isinstance(first, RemoteTrial)
+    assert first.metadata == {"shift": "late"}
+    study.tell(second, 0.5)
+    failed = study.fail(first, "no power")
+    assert (failed.kind, failed.reason) == ("failed", "no power")
+    assert [record.kind for record in study.events()] == ["asked", "asked", "told", "failed"]
+    assert [record.kind for record in study.events(after=2, limit=1)] == ["told"]
+    assert [record.seq for record in study.events(kinds=["asked"])] == [1, 2]
+    assert [record.seq for record in study.events(kinds=["told", "failed"])] == [3, 4]
+    assert [record.seq for record in study.events(newest=True, limit=2)] == [3, 4]
+    assert study.events(resets=True) == []
+    study.export(tmp_path / "plant.jsonl")
+    lines = (tmp_path / "plant.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == [1, 2, 3, 4]
+    assert str(study.explain()) == study.explain().figures["text"]
+    study.delete()
+    with pytest.raises(UnknownName, match="plant"):
+        study.ask()
+
+
+def test_errors_are_those_of_a_study_in_process(client):
+    study = client.create("mistakes", wv.Box([(0, 1)]), **OPTIONS)
+    with pytest.raises(Conflict, match="mistakes"):
+        client.create("mistakes", wv.Box([(0, 1)]))
+    with pytest.raises(UnknownName, match="nobody"):
+        client.study("nobody")
+    with pytest.raises(UnknownName, match="trial=7"):
+        study.tell(7, 0.5)
+    with pytest.raises(InvalidArgument):
+        study.add([2.0], 0.5)
+    with pytest.raises(InvalidArgument):
+        client.create("wrong", {"box": [[1, 0]]})
+    with pytest.raises(InvalidArgument):
+        client.create("wrong", wv.Arms(3), algorithm="gp-ucp")
+    trial = study.ask()
+    study.tell(trial, 0.5)
+    with pytest.raises(Conflict, match="told already"):
+        study.tell(trial, 0.5)
+    assert study.summary().tells == 1
+
+
+def test_a_key_makes_a_second_call_harmless(client):
+    study = client.create("keys", wv.Box([(0, 1)]), **OPTIONS)
+    assert study.ask(key="monday") == study.ask(key="monday")
+    assert study.tell(1, 0.5, key="tuesday") == study.tell(1, 0.5, key="tuesday")
+    assert study.summary().head == 2
+    with pytest.raises(Conflict, match="key"):
+        study.tell(1, 0.6, key="tuesday")
+
+
+def test_names_that_need_quoting(client):
+    for name in ("größe 3.5", "a b-c_d.e"):
+        client.create(name, wv.Arms(5), **ARMS)
+        assert client.study(name).ask().number == 1
+
+
+def test_pages_of_events_join(client, monkeypatch):
+    from windvane.client import remote
+
+    monkeypatch.setattr(remote, "PAGE", 3)
+    study = client.create("pages", wv.Arms(5), **ARMS)
+    for arm in (0, 1, 2, 0, 1, 2, 0):
+        study.add(arm, 0.5)
+    assert [record.seq for record in study.events()] == [1, 2, 3, 4, 5, 6, 7]
+    assert [record.seq for record in study.events(after=1, limit=5)] == [2, 3, 4, 5, 6]
+
+
+def test_threads_tell_at_once_and_all_is_kept(client):
+    study = client.create("crowd", wv.Box([(0, 1)]), **OPTIONS)
+
+    def work():
+        for _ in range(5):
+            study.tell(study.ask(), 0.5)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [record.trial for record in study.events(kinds=["asked"])] == list(range(1, 21))
+    assert sorted(record.trial for record in study.events(kinds=["told"])) == list(range(1, 21))
+
+
+def test_the_code_on_the_page_runs(service, capsys):
+    text = PAGE.read_text(encoding="utf-8")
+    blocks = [found["code"] for found in BLOCK.finditer(text) if not found["skip"]]
+    assert len(blocks) == 3
+    names = {}
+    for block in blocks:
+        exec(compile(block.replace("http://127.0.0.1:8000", service.url), str(PAGE), "exec"), names)
+    assert capsys.readouterr().out.endswith("True\n")
+    assert names["study"].summary().tells == 4
+
+
+def test_a_service_that_is_killed_and_comes_back(service, client):
+    """Under way while it is down: the tell and the stream wait for it, and nothing is lost or doubled."""
+    study = client.create("phoenix", wv.Box([(0, 1)]), **OPTIONS)
+    seen = []
+    reader = threading.Thread(target=lambda: seen.extend(record.seq for record in islice(study.stream(), 6)))
+    reader.start()
+    study.tell(study.ask(), 0.1)
+    service.stop(signal.SIGKILL)
+    starter = threading.Timer(0.3, service.start)
+    starter.start()
+    study.tell(study.ask(), 0.2)
+    starter.join()
+    study.tell(study.ask(), 0.3)
+    reader.join(20)
+    assert seen == [1, 2, 3, 4, 5, 6]
+    assert [record.y for record in study.events(kinds=["told"])] == [0.1, 0.2, 0.3]
+
+
+def test_tokens(service, client):
+    """The last test of this service: once there is a token, one is needed."""
+    from windvane.storage import Database
+
+    study = client.create("locked", wv.Arms(5), **ARMS)
+    with Database(service.database) as database:
+        reading, writing = database.tokens.add("r", ["read"]), database.tokens.add("w", ["read", "write"])
+    time.sleep(2.5)  # the service looks for tokens every two seconds
+    with pytest.raises(Forbidden, match="token"):
+        study.summary()
+    with Client(service.url, token="wv_wrong") as wrong, pytest.raises(Forbidden, match="token"):
+        wrong.studies()
+    with Client(service.url, token=reading) as reader:
+        study = reader.study("locked")
+        assert study.summary().head == 0
+        with pytest.raises(Forbidden, match="write"):
+            study.ask()
+    with Client(service.url, token=writing) as writer:
+        assert writer.study("locked").ask().number == 1
+
+
+def test_the_page_lists_everything():
+    text = PAGE.read_text(encoding="utf-8")
+    for kind in (Client, RemoteStudy):
+        for name in vars(kind):
+            if not name.startswith("_") and name not in ("close", "space"):
+                assert re.search(rf"\b{name}\b", text), name
+    for name in windvane.client.__all__:
+        assert name in text

@@ -1,0 +1,262 @@
+"""The routes, beside the same calls on a Study of the library with the same seed."""
+
+import json
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+import windvane as wv
+from windvane.study import Study
+
+PARAMETERS = {
+    "gain": {"real": [0.1, 10], "log": True},
+    "taps": {"integer": [1, 8]},
+    "mode": {"choice": ["fast", "safe"]},
+}
+
+
+def value(x):
+    return float(np.sin(3 * x[0]) + x[1])
+
+
+def test_the_same_points_and_records_as_a_study_in_the_library(shared, tmp_path):
+    shared.create("twin", seed=3)
+    twin = Study.create(tmp_path / "twin.db", "twin", wv.Box([(0, 1), (0, 1)]), seed=3)
+    for _ in range(6):
+        trial, expected = shared.ask("twin"), twin.ask()
+        assert (trial["number"], trial["x"], trial["status"]) == (expected.number, expected.x, "pending")
+        told = shared.tell("twin", trial=trial["number"], y=value(trial["x"]))
+        assert told.status_code == 201
+        record = twin.submit_tell(expected, value(expected.x)).as_dict()
+        given = told.json()
+        assert given.pop("at") > 0
+        assert given == json.loads(json.dumps({name: record[name] for name in record if name != "at"}))
+    best = shared.client.get("/v1/studies/twin/best").json()
+    assert best["x"] == twin.best().x.tolist()
+    assert (best["mean"], best["std"]) == (twin.best().mean, twin.best().std)
+    points = [[0.1, 0.2], [0.8, 0.9]]
+    predicted = shared.client.post("/v1/studies/twin/predict", json={"points": points}).json()
+    mean, std = twin.predict(points)
+    assert predicted == {"mean": mean.tolist(), "std": std.tolist()}
+    assert shared.client.get("/v1/studies/twin/explain").json()["text"]
+    twin.close()
+
+
+def test_told_twice_is_a_conflict_that_changes_nothing(shared):
+    shared.create("twice")
+    number = shared.ask("twice")["number"]
+    assert shared.tell("twice", trial=number, y=1.0).status_code == 201
+    before = shared.client.get("/v1/studies/twice/events").json()
+    again = shared.tell("twice", trial=number, y=2.0)
+    assert again.status_code == 409
+    assert again.json()["error"] == "Conflict"
+    assert shared.client.get("/v1/studies/twice/events").json() == before
+
+
+def test_a_key_makes_a_retry_harmless(shared):
+    shared.create("retry")
+    key = {"Idempotency-Key": "a-1"}
+    first, second = (
+        shared.client.post("/v1/studies/retry/ask", json={}, headers=key).json() for _ in range(2)
+    )
+    assert first == second
+    tells = [
+        shared.client.post(
+            "/v1/studies/retry/tell",
+            json={"trial": first["number"], "y": 0.5},
+            headers={"Idempotency-Key": "t-1"},
+        )
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in tells] == [201, 201]
+    assert tells[0].json() == tells[1].json()
+    assert shared.client.get("/v1/studies/retry").json()["tells"] == 1
+
+
+def test_fail_and_what_is_pending(shared):
+    shared.create("broken")
+    one, two = shared.ask("broken"), shared.ask("broken")
+    assert one["x"] != two["x"]
+    failed = shared.client.post(
+        "/v1/studies/broken/fail", json={"trial": one["number"], "reason": "no power"}
+    )
+    assert failed.status_code == 201
+    assert failed.json()["reason"] == "no power"
+    waiting = shared.client.get("/v1/studies/broken/trials?status=pending").json()["trials"]
+    assert [trial["number"] for trial in waiting] == [two["number"]]
+    summary = shared.client.get("/v1/studies/broken").json()
+    assert (summary["failed"], summary["pending"], summary["tells"]) == (1, 1, 0)
+
+
+def test_a_point_that_nobody_asked_for(shared):
+    shared.create("volunteer")
+    told = shared.tell("volunteer", x=[0.25, 0.5], y=0.3, metadata={"by": "hand"})
+    assert told.status_code == 201
+    assert (told.json()["trial"], told.json()["x"], told.json()["metadata"]) == (
+        None,
+        [0.25, 0.5],
+        {"by": "hand"},
+    )
+    outside = shared.tell("volunteer", x=[0.25, 1.5], y=0.3)
+    assert outside.status_code == 422
+    assert "x[1]=1.5" in outside.json()["detail"]
+    assert shared.client.get("/v1/studies/volunteer").json()["head"] == 1
+
+
+def test_pages_of_events(shared):
+    shared.create("long")
+    for i in range(7):
+        shared.tell("long", x=[0.1, i / 10], y=0.1)
+
+    def get(query):
+        return [e["seq"] for e in shared.client.get(f"/v1/studies/long/events?{query}").json()["events"]]
+
+    assert get("limit=3") == [1, 2, 3]
+    assert get("after=3&limit=3") == [4, 5, 6]
+    assert get("newest=true&limit=2") == [6, 7]
+    assert get("kind=asked") == []
+    assert get("resets=true") == []
+    assert shared.client.get("/v1/studies/long/events?limit=1001").status_code == 422
+
+
+def test_surfaces(shared):
+    shared.create("map", seed=1)
+    shared.create("named", space={"parameters": PARAMETERS}, seed=1)
+    shared.create("bandit", space={"arms": 3}, seed=1)
+    assert shared.client.get("/v1/studies/map/best").status_code == 409
+    flat = shared.client.get("/v1/studies/map/surface?resolution=5").json()
+    assert flat["at"] == [0.5, 0.5]
+    for i in range(4):
+        shared.tell("map", x=[0.2 * i, 0.9 - 0.2 * i], y=value([0.2 * i, 0.9 - 0.2 * i]))
+    grid = shared.client.get("/v1/studies/map/surface?axes=x2,x1&resolution=4").json()
+    assert [axis["name"] for axis in grid["axes"]] == ["x2", "x1"]
+    (columns, rows) = (axis["values"] for axis in grid["axes"])
+    assert columns == rows == np.linspace(0, 1, 4).tolist()
+    points = [[x1, x2] for x1 in rows for x2 in columns]
+    direct = shared.client.post("/v1/studies/map/predict", json={"points": points}).json()
+    np.testing.assert_allclose(np.ravel(grid["mean"]), direct["mean"], rtol=1e-12)
+    np.testing.assert_allclose(np.ravel(grid["std"]), direct["std"], rtol=1e-12)
+
+    shared.tell("named", x={"gain": 1.0, "taps": 3, "mode": "safe"}, y=1.0)
+    best = shared.client.get("/v1/studies/named/best").json()["x"]
+    mixed = shared.client.get("/v1/studies/named/surface?axes=taps,mode&resolution=50").json()
+    assert [axis["values"] for axis in mixed["axes"]] == [list(range(1, 9)), ["fast", "safe"]]
+    assert mixed["at"] == best
+    assert np.shape(mixed["mean"]) == (2, 8)
+    points = [{**best, "mode": m, "taps": t} for m in ("fast", "safe") for t in range(1, 9)]
+    direct = shared.client.post("/v1/studies/named/predict", json={"points": points}).json()
+    np.testing.assert_allclose(np.ravel(mixed["mean"]), direct["mean"], rtol=1e-12)
+    line = shared.client.get("/v1/studies/named/surface?axes=gain&resolution=3").json()
+    np.testing.assert_allclose(line["axes"][0]["values"], [0.1, 1.0, 10.0])
+
+    bars = shared.client.get("/v1/studies/bandit/surface").json()
+    assert bars["axes"] == [{"name": "arm", "values": [0, 1, 2]}]
+    assert len(bars["mean"]) == len(bars["std"]) == 3
+    for query in ("axes=x3", "axes=x1,x1", "axes=x1,x2,x1", "resolution=101", "resolution=1"):
+        assert shared.client.get(f"/v1/studies/map/surface?{query}").status_code == 422
+
+
+def test_what_cannot_be_created(shared):
+    def refused(**body):
+        answer = shared.client.post("/v1/studies", json=body)
+        assert answer.status_code == 422, answer.text
+        return answer.json()["detail"]
+
+    box = {"box": [[0, 1]]}
+    assert "lo=1.0 must be below hi=0.0" in refused(name="no", space={"box": [[1, 0]]})
+    assert "did you mean 'auto'?" in refused(name="no", space=box, algorithm="autoo")
+    assert "does not use rate=" in refused(name="no", space=box, algorithm="gp-ucb", options={"rate": 0.1})
+    assert "options.kernel" in refused(name="no", space=box, options={"kernel": {"type": "Nonsense"}})
+    sum_of_nothing = {"type": "Sum", "left": True, "right": 1.0}
+    assert "options" in refused(name="no", space=box, algorithm="gp-ucb", options={"kernel": sum_of_nothing})
+    assert "space" in refused(name="no", space={"spam": 1})
+    refused(name="no", space={"arms": 1001})
+    refused(name="no", space={"box": [[0, 1]] * 101})
+    refused(name="no", space={"parameters": {"": {"real": [0, 1]}}})
+    refused(name="no", space=box, metadata={"long": "x" * 20_000})
+    refused(name="no", space=box, spam=1)
+    refused(name="no", space={"box": [["0", "1"]]})
+    assert shared.client.get("/v1/studies/no").status_code == 404
+    made = shared.create(
+        "kernel", options={"kernel": {"type": "RBF", "lengthscale": [0.2, 0.2]}, "noise_variance": 0.1}
+    )
+    assert made["definition"]["options"]["kernel"]["type"] == "RBF"
+    assert shared.client.post("/v1/studies", json={"name": "kernel", "space": box}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a/b",
+        "../../etc/passwd",
+        'quo"te',
+        "quo'te; DROP TABLE windvane_studies",
+        "<b>",
+        "x" * 10_000,
+        "",
+        "\u202e",
+        "a\nb",
+    ],
+)
+def test_names_that_do_no_harm(shared, name):
+    answer = shared.client.post("/v1/studies", json={"name": name, "space": {"box": [[0, 1]]}})
+    assert answer.status_code == 422
+    assert answer.json()["error"] == "InvalidArgument"
+    for path in (f"/v1/studies/{quote(name, safe='')}", f"/v1/studies/{quote(name, safe='')}/events"):
+        answer = shared.client.get(path)
+        assert answer.status_code in (404, 422)
+        assert set(answer.json()) == {"error", "detail"}
+    assert shared.client.get("/health").status_code == 200
+
+
+def test_a_name_in_another_alphabet(shared):
+    shared.create("Größe 3")
+    assert shared.ask("Größe 3")["number"] == 1
+    answer = shared.client.get("/v1/studies/Größe 3/export?format=jsonl")
+    assert "Gr%C3%B6%C3%9Fe" in answer.headers["content-disposition"]
+    assert json.loads(answer.text.splitlines()[0])["kind"] == "asked"
+
+
+def test_deleted_and_made_anew_by_another_process(shared):
+    shared.create("phoenix")
+    shared.tell("phoenix", x=[0.1, 0.1], y=0.1)
+    shared.database.delete("phoenix")
+    assert shared.client.post("/v1/studies/phoenix/ask", json={}).status_code == 404
+    Study.create(shared.database, "phoenix", wv.Box([(5, 6)]))
+    assert 5 <= shared.ask("phoenix")["x"][0] <= 6
+    assert shared.client.get("/v1/studies/phoenix/events").json()["head"] == 1
+    assert shared.client.delete("/v1/studies/phoenix").status_code == 204
+    assert shared.client.get("/v1/studies/phoenix/events").status_code == 404
+
+
+def test_another_process_writes_to_the_same_study(shared):
+    shared.create("both", seed=5)
+    other = Study.open(shared.database, "both")
+    for i in range(3):
+        shared.tell("both", x=[0.1 * i, 0.5], y=0.1 * i)
+        other.add([0.9, 0.1 * i], -0.1 * i)
+    summary = shared.client.get("/v1/studies/both").json()
+    assert summary["tells"] == 6
+    steps = [e["step"] for e in shared.client.get("/v1/studies/both/events").json()["events"]]
+    assert steps == [1, 2, 3, 4, 5, 6]
+
+
+def test_about_the_service(shared):
+    assert shared.client.get("/health").json() == {
+        "status": "ok",
+        "database": "ok",
+        "version": wv.__version__,
+    }
+    assert shared.client.get("/v1/session").json() == {
+        "version": wv.__version__,
+        "scopes": ["read", "write"],
+        "authentication": False,
+    }
+    listed = shared.client.get("/v1/algorithms").json()["algorithms"]
+    assert [each["name"] for each in listed] == wv.algorithms()
+    missing = shared.client.get("/v1/nothing")
+    assert (missing.status_code, set(missing.json())) == (404, {"error", "detail"})
+    wrong = shared.client.put("/v1/studies", json={})
+    assert wrong.status_code == 405
+    assert wrong.headers["allow"]

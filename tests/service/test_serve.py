@@ -1,0 +1,183 @@
+"""`windvane serve`, `token` and `webhook` as they are typed: processes, signals, messages."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+import windvane as wv
+from windvane.cli import main
+from windvane.storage import Database
+from windvane.study import Study
+
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200"}
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@contextmanager
+def serving(folder, *arguments):
+    """The process, and the address that it says."""
+    command = [sys.executable, "-m", "windvane", "serve", "--port", "0", *arguments]
+    process = subprocess.Popen(
+        command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        said = process.stdout.readline()
+        address = re.search(r"http://[\d.]+:\d+", said)
+        assert address, said + process.stderr.read()
+        yield process, address[0]
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def ended(process, number, within=10.0):
+    """The exit code and what was said on standard error, after a signal."""
+    begun = time.monotonic()
+    process.send_signal(number)
+    code = process.wait(within)
+    assert time.monotonic() - begun < within
+    return code, process.stderr.read()
+
+
+def test_a_demo_that_moves_and_stops_cleanly_under_open_streams(tmp_path):
+    with (
+        serving(tmp_path, "--demo") as (process, address),
+        httpx.Client(base_url=address, timeout=30) as client,
+    ):
+        with client.stream("GET", "/v1/studies/demo/stream") as stream:
+            lines = stream.iter_lines()
+            told = 0
+            for line in lines:
+                told += line == "event: told"
+                if told == 2:
+                    break
+            assert client.get("/v1/studies/demo/surface?resolution=3").status_code == 200
+            process.send_signal(signal.SIGINT)
+            for _ in lines:  # the server ends the stream, and ends it well: else httpx would complain
+                pass
+        assert (process.wait(10), process.stderr.read()) == (0, "")
+    with Study.open(str(tmp_path / "windvane.db"), "demo") as study:
+        assert study.summary().tells >= 2
+
+
+def test_terminated_with_streams_open(tmp_path):
+    with Study.create(str(tmp_path / "windvane.db"), "plant", wv.Box([(0, 1)])):
+        pass
+    with (
+        serving(tmp_path) as (process, address),
+        httpx.stream("GET", f"{address}/v1/studies/plant/stream", timeout=30) as stream,
+    ):
+        lines = stream.iter_lines()
+        next(lines)
+        assert ended(process, signal.SIGTERM, within=4.0) == (0, "")  # sooner than the grace for requests
+
+
+def test_two_processes_on_one_socket(tmp_path):
+    with (
+        serving(tmp_path, "--workers", "2") as (process, address),
+        httpx.Client(base_url=address, timeout=30) as client,
+    ):
+        body = {"name": "plant", "space": {"box": [[0, 1]]}}
+        assert client.post("/v1/studies", json=body).status_code == 201
+        for i in range(8):  # each in a connection of its own, which belongs to one of the processes
+            connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=30)
+            told = json.dumps({"x": [i / 8], "y": 0.1})
+            connection.request("POST", "/v1/studies/plant/tell", told, {"Content-Type": "application/json"})
+            assert connection.getresponse().status == 201
+            connection.close()
+        steps = [e["step"] for e in client.get("/v1/studies/plant/events").json()["events"]]
+        assert steps == list(range(1, 9))
+        assert "windvane_tells_total 8.0" in client.get("/metrics").text  # added up over the processes
+        code, _ = ended(process, signal.SIGTERM)
+    assert code == 0
+
+
+def test_a_port_that_is_taken(capsys, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, out, err = run(capsys, "serve", "--db", str(tmp_path / "a.db"), "--port", port)
+    assert (code, out) == (1, "")
+    assert port in err
+    assert "--port" in err
+
+
+def test_not_open_to_everybody(capsys, tmp_path):
+    path = str(tmp_path / "a.db")
+    code, _, err = run(capsys, "serve", "--db", path, "--host", "0.0.0.0", "--port", "0")
+    assert code == 2
+    assert f"windvane token add LABEL --db sqlite+pysqlite:///{path}" in err or f"--db {path}" in err
+
+
+@pytest.mark.parametrize(
+    "bad", [("--rate", "0"), ("--workers", "0"), ("--port", "70000"), ("--db", "mysql://x/y")]
+)
+def test_settings_that_cannot_be(capsys, tmp_path, bad):
+    code, _, err = run(capsys, "serve", "--db", str(tmp_path / "a.db"), *bad)
+    assert code == 2
+    assert err.startswith("windvane: ")
+
+
+def test_a_demo_keeps_its_hands_off_a_study_of_ours(capsys, tmp_path):
+    path = str(tmp_path / "a.db")
+    with Study.create(path, "demo", wv.Box([(0, 1)])) as study:
+        code, _, err = run(capsys, "serve", "--db", path, "--demo", "--port", "0")
+        assert code == 2
+        assert "of yours" in err
+        assert study.summary().head == 0
+
+
+def test_tokens(capsys, tmp_path):
+    path = str(tmp_path / "a.db")
+    code, secret, _ = run(capsys, "token", "add", "press", "--db", path)
+    assert code == 0
+    with Database(path) as database:
+        assert database.tokens.check(secret.strip()).scopes == ("read", "write")
+    _, out, _ = run(capsys, "token", "add", "page", "--read-only", "--json", "--db", path)
+    assert json.loads(out)["scopes"] == ["read"]
+    _, out, _ = run(capsys, "token", "list", "--db", path)
+    assert "press" in out
+    assert "page" in out
+    assert secret.strip() not in out
+    _, out, _ = run(capsys, "token", "list", "--json", "--db", path)
+    assert [(t["id"], t["label"]) for t in json.loads(out)] == [(1, "press"), (2, "page")]
+    assert run(capsys, "token", "revoke", "1", "--db", path)[0] == 0
+    with Database(path) as database:
+        assert database.tokens.check(secret.strip()) is None
+    assert run(capsys, "token", "revoke", "1", "--db", path)[0] == 2
+    assert "last token" in run(capsys, "token", "revoke", "2", "--db", path)[1]
+    assert "open to this machine" in run(capsys, "token", "list", "--db", path)[1]
+
+
+def test_webhooks(capsys, tmp_path):
+    path = str(tmp_path / "a.db")
+    assert run(capsys, "webhook", "add", "ftp://example.org", "--db", path)[0] == 2
+    assert run(capsys, "webhook", "add", "http://example.org", "--study", "none", "--db", path)[0] == 2
+    code, out, _ = run(capsys, "webhook", "add", "https://example.org/hook", "--json", "--db", path)
+    assert code == 0
+    secret = json.loads(out)["secret"]
+    _, out, _ = run(capsys, "webhook", "list", "--db", path)
+    assert "https://example.org/hook" in out
+    assert secret not in out
+    _, out, _ = run(capsys, "webhook", "list", "--json", "--db", path)
+    assert [(hook["id"], hook["study"], hook["deliveries"]) for hook in json.loads(out)] == [(1, None, [])]
+    assert secret not in out
+    assert run(capsys, "webhook", "remove", "1", "--db", path)[0] == 0
+    assert run(capsys, "webhook", "remove", "1", "--db", path)[0] == 2
+    assert "no webhooks" in run(capsys, "webhook", "list", "--db", path)[1]

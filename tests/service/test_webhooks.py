@@ -1,0 +1,241 @@
+"""Webhooks: signed, retried, given up, and never in the way of a tell. The receiver checks signatures by itself."""
+
+import hashlib
+import hmac
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import windvane as wv
+from windvane.service import sender
+from windvane.service.metrics import Metrics
+from windvane.service.sender import ATTEMPTS, Sender, wait_before
+from windvane.storage import Database
+from windvane.study import Study
+
+PERIODIC = {"algorithm": "r-gp-ucb", "period": 2}  # resets every second step, whatever it is told
+
+
+class Receiver:
+    """A server that keeps what it is sent; `answers` are the statuses it gives, the last one for ever."""
+
+    def __init__(self, answers=(200,), delay=0.0):
+        self.calls, self.answers, self.delay = [], list(answers), delay
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.calls.append((self.path, dict(self.headers), body, time.time()))
+                time.sleep(outer.delay)
+                status = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
+                self.send_response(status)
+                if status == 302:
+                    self.send_header("Location", "/elsewhere")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook?from=windvane"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+def until(condition, seconds=15.0):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert condition()
+
+
+def verified(secret, headers, body):
+    """As the documentation tells a receiver to do it."""
+    parts = dict(part.split("=", 1) for part in headers["Windvane-Signature"].split(","))
+    expected = hmac.new(secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert abs(time.time() - int(parts["t"])) < 60
+    return hmac.compare_digest(expected, parts["v1"])
+
+
+def documented():
+    """The function that docs/service.md gives to receivers."""
+    page = Path(__file__).parents[2] / "docs" / "service.md"
+    (code,) = re.findall(
+        r"^```python\n(.+?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    names = {}
+    exec(code, names)
+    return names["genuine"]
+
+
+@pytest.fixture
+def database(tmp_path):
+    with Database(str(tmp_path / "studies.db"), create=True) as found:
+        yield found
+
+
+@contextmanager
+def sending(database, first_wait=0.05):
+    metrics = Metrics(database)
+    thread = Sender(database, metrics, first_wait=first_wait, idle=0.01)
+    thread.start()
+    try:
+        yield metrics
+    finally:
+        thread.stop()
+
+
+def outcomes(metrics):
+    lines = metrics.text().decode().splitlines()
+    found = [line for line in lines if line.startswith("windvane_webhook_deliveries_total{")]
+    return {line.split('"')[1]: float(line.split()[-1]) for line in found}
+
+
+def reset_twice(database, name="plant"):
+    study = Study.create(database, name, wv.Box([(0, 1)]), seed=0, **PERIODIC)
+    for i in range(4):
+        study.add([0.2 * i], 0.1)
+    assert study.summary().resets >= 1
+    return study.summary().resets
+
+
+def test_signed_and_complete(start):
+    with Receiver() as receiver:
+        served = start()
+        served.create(algorithm="r-gp-ucb", options={"period": 2})
+        hook = served.database.webhooks.add(receiver.url, "plant")
+        served.create("quiet", algorithm="r-gp-ucb", options={"period": 2})
+        for i in range(2):
+            served.tell("quiet", x=[0.1, 0.1 * i], y=0.1)  # somebody else's
+        for i in range(3):
+            served.tell(x=[0.1, 0.1 * i], y=0.1)
+        resets = served.client.get("/v1/studies/plant/events?resets=true").json()["events"]
+        assert resets
+        until(lambda: len(receiver.calls) == len(resets))
+        path, headers, body, _ = receiver.calls[0]
+        assert path == "/hook?from=windvane"
+        assert verified(hook.secret, headers, body)
+        assert not verified(hook.secret, headers, body + b" ")
+        assert not verified("another secret", headers, body)
+        genuine = documented()
+        assert genuine(hook.secret, headers["Windvane-Signature"], body)
+        assert not genuine(hook.secret, headers["Windvane-Signature"], body[:-1])
+        assert not genuine(hook.secret, headers["Windvane-Signature"], body, tolerance=-1.0)
+        sent = json.loads(body)
+        assert sent["record"] == resets[0]
+        assert (sent["study"], sent["type"], str(sent["id"])) == (
+            "plant",
+            "reset",
+            headers["Windvane-Delivery"],
+        )
+        until(lambda: {d.status for d in served.database.deliveries.recent(10)} == {"sent"})
+
+
+def test_again_after_failures_with_longer_and_longer_waits(database):
+    with Receiver([500, 302, 503, 200]) as receiver:
+        database.webhooks.add(receiver.url)
+        study = Study.create(database, "plant", wv.Box([(0, 1)]), seed=0, **PERIODIC)
+        while not study.summary().resets:
+            study.add([0.5], 0.1)
+        with sending(database) as metrics:
+            until(lambda: outcomes(metrics).get("sent") == 1)
+        assert outcomes(metrics) == {"retried": 3, "sent": 1}
+    assert [path for path, *_ in receiver.calls] == [
+        "/hook?from=windvane"
+    ] * 4  # the redirect was not followed
+    assert len({headers["Windvane-Delivery"] for _, headers, _, _ in receiver.calls}) == 1
+    assert [json.loads(body)["attempt"] for _, _, body, _ in receiver.calls] == [1, 2, 3, 4]
+    times = [at for *_, at in receiver.calls]
+    for attempt, (before, after) in enumerate(pairwise(times), start=1):
+        assert after - before >= 0.05 * 2 ** (attempt - 1)
+
+
+def test_given_up_and_said(database, caplog):
+    reset_twice(database)
+    hook = database.webhooks.add("http://127.0.0.1:9/nobody-listens-here")
+    study = Study.open(database, "plant")
+    before = study.summary().resets
+    while study.summary().resets == before:
+        study.add([0.5], 0.1)
+    with sending(database, first_wait=0.001) as metrics:
+        until(lambda: outcomes(metrics).get("given-up") == 1)
+    assert outcomes(metrics) == {"retried": ATTEMPTS - 1, "given-up": 1}
+    (delivery,) = database.deliveries.recent(10)
+    assert (delivery.status, delivery.attempts, delivery.webhook_id) == ("given-up", ATTEMPTS, hook.id)
+    assert "refused" in delivery.error.lower()
+    assert "given up after 8 attempts" in caplog.text
+    assert hook.secret not in caplog.text
+
+
+def test_a_receiver_that_does_not_answer_delays_nobody(start, monkeypatch):
+    monkeypatch.setattr(sender, "TIMEOUT", 0.5)
+    with Receiver(delay=1.5) as slow, Receiver() as quick:
+        served = start()
+        served.database.webhooks.add(slow.url)
+        served.database.webhooks.add(quick.url)
+        served.create(algorithm="r-gp-ucb", options={"period": 2})
+        longest = 0.0
+        for i in range(6):
+            begun = time.perf_counter()
+            assert served.tell(x=[0.1, 0.1 * i], y=0.1).status_code == 201
+            longest = max(longest, time.perf_counter() - begun)
+        assert longest < 1.0
+        until(lambda: quick.calls and slow.calls)
+
+
+def test_a_receiver_that_answers_a_byte_at_a_time_is_cut_off():
+    stop = threading.Event()
+
+    def drip(listener):
+        line, _ = listener.accept()
+        with line, suppress(OSError):
+            line.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+            while not stop.wait(0.05):  # each byte well within any timeout of the socket
+                line.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        begun = time.monotonic()
+        try:
+            with pytest.raises((OSError, http.client.HTTPException)):
+                sender.post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {}, 0.5)
+            assert time.monotonic() - begun < 5.0
+        finally:
+            stop.set()
+            thread.join()
+
+
+def test_two_processes_do_not_both_send(database):
+    with Receiver(delay=0.05) as receiver, Database(database.link.where) as again:
+        database.webhooks.add(receiver.url)
+        expected = reset_twice(database)
+        with sending(database) as one, sending(again) as two:
+            sent = lambda: sum(outcomes(m).get("sent", 0) for m in (one, two))  # noqa: E731
+            until(lambda: sent() == expected)
+        assert len(receiver.calls) == expected
+
+
+def test_waits_grow_and_are_spread():
+    for attempt in range(1, ATTEMPTS):
+        assert wait_before(attempt + 1, 0.0) == 2 * wait_before(attempt, 0.0)
+        assert wait_before(attempt, 0.0) < wait_before(attempt, 0.99) < wait_before(attempt + 1, 0.0)
+    assert wait_before(100, 0.0) == 3600.0
