@@ -88,6 +88,9 @@ def without_http(url: str, given: argparse.Namespace, own: Cost, kept: Cost, pid
     rng = random.Random(2)
     with Database(url) as database:
         studies = [Study.open(database, f"study-{number}") for number in range(given.studies)]
+        for study in studies:
+            for trial in study.pending():  # what the client left unanswered would make every ask dearer
+                study.fail(trial, "the load has ended")
         optimizers = [wv.restore(study.optimizer.state()) for study in studies]
 
         def plain(optimizer: wv.Optimizer) -> None:

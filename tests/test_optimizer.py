@@ -466,3 +466,11 @@ def test_a_space_with_one_point():
         assert opt.ask() == {"mode": "only"}
         opt.tell(opt.ask(), y)
     assert opt.best().x == {"mode": "only"}
+
+
+@pytest.mark.parametrize("name", ["et-gp-ucb", "auto", "gp-ucb"])
+@pytest.mark.parametrize("unit", [5e-324, 1e-200, 1e-160])
+def test_values_whose_squares_are_zero_in_double_precision(name, unit):
+    opt = wv.make(name, wv.Box([(0, 1)]), seed=0)
+    for step in range(25):
+        assert math.isfinite(opt.tell(opt.ask(), unit * (step % 3)).log_density)

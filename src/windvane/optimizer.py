@@ -33,6 +33,7 @@ from windvane.triggers import Decision, Memory, alarm
 STATE_VERSION = 1
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
+TINY = 1e-300  # of a variance: the square of values below 1e-160 is zero in double precision
 LOG_2PI = math.log(2.0 * math.pi)
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
@@ -425,7 +426,7 @@ def _surrogate(space: Domain, model: Model | Mixture) -> Surrogate | Blend:
 
 def _log_density(y: float, prediction: Prediction) -> float:
     """ln N(y; mean, std^2 + noise variance)."""
-    total = prediction.std**2 + prediction.noise_variance
+    total = max(prediction.std**2 + prediction.noise_variance, TINY)
     surprise = y - prediction.mean
     return -0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total)
 

@@ -13,8 +13,9 @@ from windvane.client import Client
 from windvane.client.address import Address
 from windvane.client.problems import SAME, error_of
 from windvane.client.remote import RemoteStudy
-from windvane.client.spelling import options_json, plain, space_json
+from windvane.client.spelling import options_json, space_json
 from windvane.errors import Forbidden, InvalidArgument, InvalidType, Unavailable, UnknownName
+from windvane.spelling import plain
 
 SPACES = [
     wv.Box([(0, 1), (-5, 5)]),
@@ -25,12 +26,12 @@ SPACES = [
 
 @pytest.mark.parametrize("space", SPACES, ids=repr)
 def test_a_space_arrives_as_it_was(space):
-    spelling = pytest.importorskip("windvane.study.spelling")
+    spelling = pytest.importorskip("windvane.spelling")
     assert spelling.space_from_json(json.loads(json.dumps(space_json(space)))) == space
 
 
 def test_options_arrive_as_they_were():
-    spelling = pytest.importorskip("windvane.study.spelling")
+    spelling = pytest.importorskip("windvane.spelling")
     options = {"kernel": wv.RBF(0.2), "delta": 0.1, "max_points": np.int64(5), "trigger": None}
     sent = json.loads(json.dumps(options_json(options)))
     assert spelling.options_from_json(sent) == {"kernel": wv.RBF(0.2), "delta": 0.1, "max_points": 5}

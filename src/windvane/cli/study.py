@@ -17,12 +17,28 @@ from windvane.cli.studies import (
     importing,
     listing,
     predict,
+    rebuild,
     show,
     tell,
 )
 from windvane.cli.studies.common import Words
 
-VERBS = (create, listing, show, ask, tell, fail, best, events, explain, predict, export, importing, delete)
+VERBS = (
+    create,
+    listing,
+    show,
+    ask,
+    tell,
+    fail,
+    best,
+    events,
+    explain,
+    predict,
+    export,
+    importing,
+    rebuild,
+    delete,
+)
 
 DESCRIPTION = """\
 A study is an optimiser that lives in a database: what was told is on disk when the command returns, and the

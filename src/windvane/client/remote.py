@@ -13,12 +13,13 @@ import numpy as np
 from windvane.checks import Array, integer, one_of, real
 from windvane.client import stream
 from windvane.client.answers import RemoteExplanation, RemoteRecord, RemoteSummary, RemoteTrial, listed, read
-from windvane.client.spelling import body, plain
+from windvane.client.spelling import body
 from windvane.client.transport import Request, Transport
 from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.files import whole
 from windvane.spaces import Domain
+from windvane.spelling import plain
 
 PAGE = 1000  # records that a service gives at once
 PATIENCE = 300.0  # seconds that a stream tries to connect again

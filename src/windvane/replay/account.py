@@ -13,6 +13,7 @@ from scipy.stats import binomtest, norm
 from windvane.checks import Array, real
 from windvane.data import Best, Event, IntArray
 from windvane.errors import InvalidArgument
+from windvane.spelling import plain
 
 LEVELS = (0.5, 0.8, 0.95)  # of the central intervals whose coverage is reported
 CONFIDENCE = 0.95
@@ -150,15 +151,6 @@ def event_as_dict(event: Event) -> dict[str, Any]:
     """Plain JSON: `Event.as_dict`, with native numbers."""
     found = event.as_dict()
     return {name: plain(finite(value)) for name, value in found.items()}
-
-
-def plain(x: Any) -> Any:
-    """A point as plain JSON."""
-    if isinstance(x, np.ndarray | np.generic):
-        return x.tolist()
-    if isinstance(x, dict):
-        return {name: plain(value) for name, value in x.items()}
-    return [plain(value) for value in x] if isinstance(x, list | tuple) else x
 
 
 def finite(value: Any) -> Any:

@@ -11,10 +11,11 @@ import numpy as np
 
 from windvane.calibration.text import aligned
 from windvane.checks import one_of
-from windvane.replay.account import LEVELS, Account, Coverage, Figure, finite, plain
+from windvane.replay.account import LEVELS, Account, Coverage, Figure, finite
 from windvane.replay.figure import draw
 from windvane.replay.log import Log
 from windvane.spaces import Box, Domain
+from windvane.spelling import plain
 
 SHOWN = 12  # resets of an algorithm that are listed in the text; all of them are in the data
 OFF_POLICY = (

@@ -7,12 +7,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-NAME = 100  # characters of a study's or a parameter's name
+from windvane.spelling import LONGEST_NAME, MOST_ARMS, MOST_OPTIONS, MOST_PARAMETERS
+
+NAME = LONGEST_NAME  # characters of a study's or a parameter's name
 KEY = 200  # characters of an Idempotency-Key
 REASON = 2000  # characters
-PARAMETERS = 100
-OPTIONS = 100  # of a choice
-ARMS = 1000  # the covariance of n arms has n x n numbers and is part of every checkpoint
+PARAMETERS = MOST_PARAMETERS
+OPTIONS = MOST_OPTIONS  # of a choice
+ARMS = MOST_ARMS
 POINTS = 10_000  # of one prediction
 RESOLUTION = 100  # points on an axis of a surface, so that two axes stay within POINTS
 PAGE = 1000  # events of one answer

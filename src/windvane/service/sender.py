@@ -29,8 +29,8 @@ from windvane.storage import Database, Delivery
 log = logging.getLogger("windvane.webhooks")
 
 TIMEOUT = 5.0  # seconds for a call, from the first byte to the last
-ATTEMPTS = 8
-FIRST_WAIT = 2.0  # seconds before the second attempt, then twice as long each time: four minutes in all
+ATTEMPTS = 16
+FIRST_WAIT = 2.0  # seconds before the second attempt, then twice as long each time: five hours in all
 LONGEST_WAIT = 3600.0
 IDLE = 1.0  # seconds between two looks at the database
 AT_ONCE = 4

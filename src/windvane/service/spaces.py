@@ -1,4 +1,4 @@
-"""Spaces and options as JSON sends them, turned into Windvane's; and slices of a space on a grid."""
+"""Slices of a space on a grid, to draw the model on."""
 
 from __future__ import annotations
 
@@ -7,48 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from windvane.codec import decode
-from windvane.errors import CorruptState, InvalidArgument
-from windvane.service.bodies import ArmsBody, BoxBody, ChoiceBody, IntegerBody, ParametersBody, RealBody
-from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
-from windvane.spaces.base import Domain, Parameter
-
-
-def space_of(body: BoxBody | ArmsBody | ParametersBody) -> Domain:
-    """The space that a body describes.
-
-    >>> space_of(ArmsBody(arms=3))
-    Arms(n=3)
-    """
-    if isinstance(body, BoxBody):
-        return Box([(lo, hi) for lo, hi in body.box])
-    if isinstance(body, ArmsBody):
-        return Arms(body.arms)
-    return Space({name: _parameter(each) for name, each in body.parameters.items()})
-
-
-def _parameter(body: RealBody | IntegerBody | ChoiceBody) -> Parameter:
-    if isinstance(body, RealBody):
-        return Real(body.real[0], body.real[1], log=body.log)
-    if isinstance(body, IntegerBody):
-        return Integer(body.integer[0], body.integer[1], log=body.log)
-    return Choice(body.choice)
-
-
-def options_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Options as JSON writes them: plain values, or components by their type.
-
-    >>> options_of({"delta": 0.1, "kernel": {"type": "RBF", "lengthscale": [0.2]}})
-    {'delta': 0.1, 'kernel': RBF(lengthscale=(0.2,), variance=1.0)}
-    """
-    found = {}
-    for name, value in given.items():
-        try:
-            found[name] = decode(value)
-        except (CorruptState, RecursionError) as error:
-            said = str(error).removeprefix("state: ")
-            raise InvalidArgument(f"options.{name}: {said}") from None
-    return found
+from windvane.errors import InvalidArgument
+from windvane.spaces import Arms, Box, Choice, Space
+from windvane.spaces.base import Domain
+from windvane.spelling import coordinate_names
 
 
 @dataclass(frozen=True)
@@ -61,19 +23,6 @@ class Slice:
     shape: tuple[int, ...]
 
 
-def axis_names(space: Domain) -> list[str]:
-    """What the axes of a space are called.
-
-    >>> axis_names(Box([(0, 1), (0, 1)])), axis_names(Arms(3))
-    (['x1', 'x2'], ['arm'])
-    """
-    if isinstance(space, Arms):
-        return ["arm"]
-    if isinstance(space, Space):
-        return [name for name, _ in space.parameters]
-    return [f"x{i + 1}" for i in range(space.dim)]
-
-
 def middle(space: Domain) -> Any:
     """A point in the middle, to look around from while nothing is known."""
     return space.decode(space.candidates(1)[0] if isinstance(space, Arms) else np.full(space.dim, 0.5))
@@ -81,7 +30,7 @@ def middle(space: Domain) -> Any:
 
 def slice_of(space: Domain, at: Any, axes: list[str], resolution: int) -> Slice:
     """The grid along one or two axes through the point `at`."""
-    names = axis_names(space)
+    names = coordinate_names(space)
     chosen = axes or names[:2]
     if len(chosen) > 2 or len(set(chosen)) != len(chosen):
         raise InvalidArgument(f"axes={','.join(axes)!r}: must be one or two different names")

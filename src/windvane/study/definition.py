@@ -42,6 +42,4 @@ def remake(definition: Mapping[str, Any]) -> Optimizer:
     if not isinstance(space, Domain):
         raise CorruptState("definition: its space is not one")
     options = {name: decode(value) for name, value in definition["options"].items()}
-    return make(
-        definition["algorithm"], space, goal=definition["goal"], seed=definition["seed"], **options
-    )
+    return make(definition["algorithm"], space, goal=definition["goal"], seed=definition["seed"], **options)

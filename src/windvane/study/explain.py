@@ -12,9 +12,10 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.optimizer import Optimizer
-from windvane.replay.account import Coverage, coverage_of, plain
+from windvane.replay.account import Coverage, coverage_of
 from windvane.replay.report import shown
 from windvane.spaces import Arms
+from windvane.spelling import plain
 from windvane.storage import Record, Summary
 from windvane.study import wording
 from windvane.study.promises import NO_ALARM, Promise, promise, two_sided

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection
 
 from windvane.data import Event
 from windvane.errors import CorruptState
 from windvane.optimizer import Optimizer, restore
+from windvane.spelling import plain
 from windvane.storage import Record, journal
 from windvane.storage.records import Kind
 from windvane.study.trial import Trial
@@ -156,10 +155,3 @@ class Step:
             journal.append(
                 connection, study_id, self.before, self.records, state=live.checkpoint(), **counters
             )
-
-
-def plain(x: Any) -> Any:
-    """A point as JSON: arrays become lists, and NumPy's numbers Python's."""
-    if isinstance(x, Mapping):
-        return {name: plain(value) for name, value in x.items()}
-    return x.tolist() if isinstance(x, np.ndarray | np.generic) else x

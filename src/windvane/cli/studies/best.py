@@ -6,8 +6,9 @@ import argparse
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_verb, opened, plain, say
+from windvane.cli.studies.common import add_time, add_verb, opened, say
 from windvane.errors import Conflict, InvalidArgument
+from windvane.spelling import plain
 
 
 def register(verbs: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from windvane.cli.serve import add_database
@@ -83,9 +85,16 @@ def database(given: argparse.Namespace) -> Any:
     return require("windvane.storage", EXTRA).Database(given.db)
 
 
-def plain(point: Any) -> Any:
-    """A point as JSON."""
-    return require("windvane.study.live", EXTRA).plain(point)
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Called with (done, total): a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty() or find_spec("rich") is None:
+        yield lambda _done, _total: None
+        return
+    console = require("rich.console", "demo").Console(stderr=True)
+    with require("rich.progress", "demo").Progress(console=console, transient=True) as bars:
+        bar = bars.add_task(what, total=None)
+        yield lambda done, total: bars.update(bar, completed=done, total=total)
 
 
 def say(value: Any) -> None:

@@ -13,6 +13,7 @@ from windvane.cli.studies import words
 from windvane.cli.studies.common import EXTRA, add_verb, from_json, say, seconds
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.extras import require
+from windvane.spelling import options_from_json, space_from_json
 
 EPILOG = """\
 examples:
@@ -117,12 +118,12 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
             raise InvalidArgument(f"--option {text}: {name} is given twice, or is no option of an algorithm")
         raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
     trigger = raw.pop("trigger", None)
-    found: dict[str, Any] = require("windvane.study.spelling", EXTRA).options_from_json(raw, "--option")
+    found: dict[str, Any] = options_from_json(raw, "--option")
     if isinstance(trigger, str):
         known = require("windvane.entries", EXTRA).named_triggers()
         found["trigger"] = known[one_of("--option trigger", trigger, known)]()
     elif trigger is not None:
-        found |= require("windvane.study.spelling", EXTRA).options_from_json({"trigger": trigger}, "--option")
+        found |= options_from_json({"trigger": trigger}, "--option")
     return found | _kernel(given, found)
 
 
@@ -158,8 +159,7 @@ def _written(given: argparse.Namespace) -> dict[str, Any]:
         one_of(f"--definition {file}: key", name, KEYS)
     if "space" not in found:
         raise InvalidArgument(f"--definition {file}: has no space")
-    spelling = require("windvane.study.spelling", EXTRA)
     asked = {name: value for name, value in found.items() if name != "name"}
-    asked["space"] = spelling.space_from_json(found["space"])
-    asked["options"] = spelling.options_from_json(found.get("options", {}))
+    asked["space"] = space_from_json(found["space"])
+    asked["options"] = options_from_json(found.get("options", {}))
     return asked

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
-from windvane.cli.studies.common import add_verb, opened, say
-from windvane.extras import require
+from windvane.cli.studies.common import add_verb, opened, progress, say
 
 DESCRIPTION = """\
 Tells a study all measurements of a log: CSV, JSON lines or Parquet, by hand or by `windvane study export`.
@@ -25,20 +20,9 @@ def register(verbs: Any) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Tell it all, with a bar on a terminal."""
-    with opened(given) as study, _bar() as on_progress:
+    with opened(given) as study, progress("observations") as on_progress:
         count = study.import_log(given.log, on_progress=on_progress)
     if given.json:
         say({"observations": count})
     else:
         print(f"{given.log}: {count} observations told")
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None] | None]:
-    if not sys.stderr.isatty() or find_spec("rich") is None:
-        yield None
-        return
-    console = require("rich.console", "demo").Console(stderr=True)
-    with require("rich.progress", "demo").Progress(console=console, transient=True) as bars:
-        bar = bars.add_task("observations", total=None)
-        yield lambda done, total: bars.update(bar, completed=done, total=total)

@@ -7,9 +7,10 @@ import sys
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_verb, from_json, opened, plain, say
+from windvane.cli.studies.common import add_time, add_verb, from_json, opened, say
 from windvane.cli.tables import lines
 from windvane.errors import InvalidArgument
+from windvane.spelling import plain
 
 EPILOG = """\
 examples:

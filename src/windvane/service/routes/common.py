@@ -57,8 +57,9 @@ class JsonRoute(APIRoute):
 class DirectRoute(APIRoute):
     """A route for `request`, `name`, `body` and `key` that needs the write scope, and no more than that.
 
-    Ask and tell are called all the time, and what FastAPI works out for every request costs more than half
-    of what a request costs otherwise. The OpenAPI document is made from the signature as for any other route.
+    Ask and tell are called all the time, and what FastAPI works out anew for every request costs about as
+    much as everything else around the study (docs/decisions/0017-service.md). The OpenAPI document is made
+    from the signature as for any other route.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -13,7 +13,7 @@ from windvane.service.core import service_of
 from windvane.service.problems import documented
 from windvane.service.routes.common import READ, WRITE, Name, router
 from windvane.service.shapes import StudiesShape, SummaryShape
-from windvane.service.spaces import options_of, space_of
+from windvane.spelling import options_from_json, space_from_json
 from windvane.storage import Summary
 from windvane.study import Study
 
@@ -44,13 +44,13 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
             study = Study.create(
                 service.database,
                 body.name,
-                space_of(body.space),
+                space_from_json(body.space.model_dump()),
                 body.algorithm,
                 goal=body.goal,
                 seed=body.seed,
                 expires_after=body.expires_after,
                 metadata=body.metadata,
-                **options_of(body.options),
+                **options_from_json(body.options),
             )
         except UnknownName as error:  # of an algorithm, say: not what the address names, so no 404
             raise InvalidArgument(str(error)) from error

@@ -1,4 +1,4 @@
-"""How a study is spelt in JSON: its space, and the options of its algorithm. Shell and service read the same.
+"""How spaces, points and options are spelt in JSON: the same in files, in the shell and over HTTP.
 
 A space is one of
 
@@ -14,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from windvane.checks import integer, real
 from windvane.codec import decode
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
 from windvane.spaces import Arms, Box, Choice, Integer, Parameter, Real, Space
 from windvane.spaces.base import Domain
 
-MOST_ARMS = 10_000
+MOST_ARMS = 1_000  # the covariance of n arms has n x n numbers and is part of every checkpoint
 MOST_PARAMETERS = 100  # coordinates of a box as well
-MOST_OPTIONS = 1_000  # of a choice
+MOST_OPTIONS = 100  # of a choice, each a coordinate of the model
 LONGEST_NAME = 100
 SPACES = '{"box": [[lo, hi], ...]}, {"arms": n} or {"parameters": {name: ...}}'
 PARAMETERS = '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not) or {"choice": [...]}'
@@ -67,6 +69,32 @@ def space_to_json(space: Domain) -> dict[str, Any]:
     if not isinstance(space, Space):
         raise InvalidType(f"space={space!r}: must be a Box, Arms or a Space")
     return {"parameters": {name: _spelt(parameter) for name, parameter in space.parameters}}
+
+
+def plain(value: Any) -> Any:
+    """A point, or several, as plain JSON: arrays become lists, and NumPy's numbers Python's.
+
+    >>> plain({"gain": np.float64(0.5), "taps": np.int64(3)}), plain(np.array([0.5, 1.0]))
+    ({'gain': 0.5, 'taps': 3}, [0.5, 1.0])
+    """
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def coordinate_names(space: Domain) -> list[str]:
+    """What the coordinates of a space are called: those of a box have numbers.
+
+    >>> coordinate_names(Box([(0, 1), (0, 1)])), coordinate_names(Arms(3))
+    (['x1', 'x2'], ['arm'])
+    """
+    if isinstance(space, Arms):
+        return ["arm"]
+    if isinstance(space, Space):
+        return [name for name, _ in space.parameters]
+    return [f"x{i + 1}" for i in range(space.dim)]
 
 
 def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
