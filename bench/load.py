@@ -38,15 +38,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def options(given: argparse.Namespace) -> dict[str, Any]:
-    """The algorithm, told its kernel; `max_points` keeps the studies at their size."""
+    """The algorithm, told its kernel; `auto` is told nothing."""
     if given.algorithm == "auto":
-        return {"algorithm": "auto", "max_points": given.points}
-    return {
-        "algorithm": given.algorithm,
-        "kernel": wv.RBF(0.2),
-        "noise_variance": NOISE,
-        "max_points": given.points,
-    }
+        return {"algorithm": "auto"}
+    return {"algorithm": given.algorithm, "kernel": wv.RBF(0.2), "noise_variance": NOISE}
 
 
 def fill(database: Database, given: argparse.Namespace) -> None:

@@ -79,10 +79,10 @@ def lock(connection: Connection, study_id: int) -> None:
 
 def head(connection: Connection, study_id: int) -> int:
     """The number of the last record, 0 if there is none."""
-    found = HEAD.run(connection, {"study": study_id}).scalar()
+    found = HEAD.run(connection, {"study": study_id}).fetchone()
     if found is None:
         raise UnknownName("the study was deleted")
-    return int(found)
+    return int(found[0])
 
 
 def read(
@@ -117,8 +117,8 @@ def of_trial(connection: Connection, study_id: int, trial: int) -> list[Record]:
 
 def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
     """The record that was written under an idempotency key."""
-    seq = KEYED.run(connection, {"study": study_id, "sought": key}).scalar()
-    return None if seq is None else read(connection, study_id, after=seq - 1, up_to=seq)[0]
+    found = KEYED.run(connection, {"study": study_id, "sought": key}).fetchone()
+    return None if found is None else read(connection, study_id, after=found[0] - 1, up_to=found[0])[0]
 
 
 def checkpoint(connection: Connection, study_id: int) -> tuple[int, str]:

@@ -37,6 +37,7 @@ class Link:
         self._place = place(url)
         self.kind = self._place.get_backend_name()
         self._turn = threading.Lock()
+        self._inside = threading.local()  # the connection of a batch, in the thread that carries it out
         self._file: tuple[int, int] | None = None
         self.url = shown(self._place)
         self.where = str(self._place.database) if self.kind == "sqlite" else self.url
@@ -64,17 +65,52 @@ class Link:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
+        """A connection that only reads: on SQLite each statement by itself, the journal does not change."""
+        inside = self._batch
+        if inside is not None:
+            yield inside
+            return
         with reported(self.where), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: all of it is on disk when the block ends, or none of it."""
-        with self._alone(), reported(self.where), self._engine.connect() as connection:
-            connection = connection.execution_options(windvane_writes=True)
+        inside = self._batch
+        if inside is not None:
+            yield inside
+            return
+        with reported(self.where), self._engine.connect() as connection, self.writes(connection):
+            yield connection
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make one transaction of all that this thread reads and writes inside: on disk at the end, or none.
+
+        Only for short steps on SQLite: nobody else writes meanwhile, and an error in the database undoes all.
+        """
+        with self.writing() as connection:
+            self._inside.connection = connection
+            try:
+                yield
+            finally:
+                self._inside.connection = None
+
+    @property
+    def _batch(self) -> Connection | None:
+        return getattr(self._inside, "connection", None)
+
+    @contextmanager
+    def writes(self, connection: Connection) -> Iterator[None]:
+        """The same on a connection that has only read so far."""
+        if connection is self._batch:
+            yield
+            return
+        with self._alone(), reported(self.where):
+            connection.rollback()
+            connection.execution_options(windvane_writes=True)
             with connection.begin():
-                yield connection
+                yield
                 self._refuse_ghost()
 
     def _refuse_ghost(self) -> None:
@@ -139,6 +175,7 @@ def _engine(place: Any, kind: str) -> Engine:
         pool_size=CONNECTIONS,
         max_overflow=CONNECTIONS,
         pool_timeout=WAIT,
+        pool_reset_on_return=None,  # every transaction is a block that ended
         connect_args={"timeout": WAIT},
     )
     event.listen(engine, "connect", _pragmas)
@@ -164,9 +201,9 @@ def _pragmas(connection: Any, _record: Any) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("windvane_writes", False)
-    statement = "BEGIN IMMEDIATE" if writes else "BEGIN"
+    if not connection.get_execution_options().get("windvane_writes", False):
+        return
     try:
-        connection.connection.cursor().execute(statement)  # on every step, so without further ado
+        connection.connection.cursor().execute("BEGIN IMMEDIATE")  # on every step, so without further ado
     except sqlite3.Error as error:
-        raise OperationalError(statement, None, error) from error
+        raise OperationalError("BEGIN IMMEDIATE", None, error) from error

@@ -51,7 +51,7 @@ class Record:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return {name: getattr(self, name) for name in FIELDS}
 
     def row(self, study_id: int) -> dict[str, Any]:
         """The columns of the table of events."""
@@ -85,6 +85,9 @@ class Record:
                 f"record {columns['seq']}: altered ({error}). Restore it from a backup"
             ) from error
         return Record(**columns)
+
+
+FIELDS = tuple(each.name for each in dataclasses.fields(Record))
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,12 @@ from windvane.spelling import plain
 from windvane.storage import Record, journal
 from windvane.storage.records import Kind
 from windvane.study.trial import Trial
+from windvane.surrogates import Given, Model
 
 SPARSE = 64  # tells between two checkpoints
 MANY = 1024  # records of any kind between two checkpoints
+FEW = 300  # observations with which a step is quick
+FEW_PENDING = 2  # trials that are out: beside more, a point takes longer to find
 BESIDE = 64  # outstanding trials that a new one keeps away from: the newest
 
 
@@ -31,6 +34,13 @@ class Live:
         self.head = 0
         self.tells = 0  # since the last checkpoint
         self.records = 0
+
+    @property
+    def quick(self) -> bool:
+        """Whether a step takes about a millisecond."""
+        model = self.optimizer.composition
+        given = isinstance(model.learning, Given) and isinstance(model.model, Model)
+        return given and self.optimizer.size <= FEW and len(self.pending) <= FEW_PENDING
 
     def state(self) -> dict[str, Any]:
         """Plain JSON, for a checkpoint."""

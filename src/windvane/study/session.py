@@ -66,9 +66,9 @@ class Session:
                 result = work(step, connection)
                 if locked:
                     step.commit(connection, self._id)
-            if not locked and step.records:
-                with self._link.writing() as connection:
-                    step.commit(connection, self._id)
+                elif step.records:
+                    with self._link.writes(connection):
+                        step.commit(connection, self._id)
         except BaseException as error:
             if step is None or step.records or not isinstance(error, HARMLESS):
                 self._live = None  # memory may be ahead of the disk; the journal knows
@@ -89,6 +89,17 @@ class Session:
             live.arrived(head)
         self._live = live
         return live
+
+    @property
+    def quick(self) -> bool:
+        """Whether the next step will be short: all is in memory, it is not much, and nothing is learned."""
+        live = self._live
+        return live is not None and live.quick
+
+    def forget(self) -> None:
+        """Read the study anew before the next step: what is in memory may not be on disk."""
+        with self._lock:
+            self._live = None
 
     def rebuild(self, fresh: Live, on_progress: Callable[[int, int], None]) -> int:
         """Follow the whole journal from the beginning, and make the outcome the checkpoint."""

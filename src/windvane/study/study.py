@@ -281,6 +281,15 @@ class Study:
         """
         return self._session.rebuild(Live(remake(self.definition)), on_progress)
 
+    @property
+    def quick(self) -> bool:
+        """Whether the next step will take about a millisecond, as far as can be told without looking."""
+        return self._session.quick
+
+    def forget(self) -> None:
+        """Drop what is in memory; the next step begins with what is on disk."""
+        self._session.forget()
+
     # -- reading -------------------------------------------------------------------------------------
 
     @property
