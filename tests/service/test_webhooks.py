@@ -168,7 +168,9 @@ def test_again_after_failures_with_longer_and_longer_waits(database):
         assert after - before >= 0.05 * 2 ** (attempt - 1)
 
 
-def test_given_up_and_said(database, caplog):
+def test_given_up_and_said(database, caplog, monkeypatch):
+    attempts = 5
+    monkeypatch.setattr(sender, "ATTEMPTS", attempts)
     reset_twice(database)
     hook = database.webhooks.add("http://127.0.0.1:9/nobody-listens-here")
     study = Study.open(database, "plant")
@@ -177,11 +179,11 @@ def test_given_up_and_said(database, caplog):
         study.add([0.5], 0.1)
     with sending(database, first_wait=0.001) as metrics:
         until(lambda: outcomes(metrics).get("given-up") == 1)
-    assert outcomes(metrics) == {"retried": ATTEMPTS - 1, "given-up": 1}
+    assert outcomes(metrics) == {"retried": attempts - 1, "given-up": 1}
     (delivery,) = database.deliveries.recent(10)
-    assert (delivery.status, delivery.attempts, delivery.webhook_id) == ("given-up", ATTEMPTS, hook.id)
+    assert (delivery.status, delivery.attempts, delivery.webhook_id) == ("given-up", attempts, hook.id)
     assert "refused" in delivery.error.lower()
-    assert "given up after 8 attempts" in caplog.text
+    assert "given up after 5 attempts" in caplog.text
     assert hook.secret not in caplog.text
 
 
@@ -236,6 +238,7 @@ def test_two_processes_do_not_both_send(database):
 
 def test_waits_grow_and_are_spread():
     for attempt in range(1, ATTEMPTS):
-        assert wait_before(attempt + 1, 0.0) == 2 * wait_before(attempt, 0.0)
-        assert wait_before(attempt, 0.0) < wait_before(attempt, 0.99) < wait_before(attempt + 1, 0.0)
+        assert wait_before(attempt + 1, 0.0) == min(2 * wait_before(attempt, 0.0), 3600.0)
+        assert wait_before(attempt, 0.0) < wait_before(attempt, 0.99) < 1.5 * wait_before(attempt, 0.0)
+    assert 4 * 3600 < sum(wait_before(attempt, 0.0) for attempt in range(1, ATTEMPTS)) < 6 * 3600
     assert wait_before(100, 0.0) == 3600.0

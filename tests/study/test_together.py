@@ -132,19 +132,19 @@ def interrupt(monkeypatch, act):
 
     Returns what is written from then on, by whomever: the first number of every attempt.
     """
-    commit, writing, calls, waiting = live.Step.commit, Link.writing, [], [act]
+    commit, writes, calls, waiting = live.Step.commit, Link.writes, [], [act]
 
     def noted(step, connection, study_id):
         calls.extend(record.seq for record in step.records[:1])
         return commit(step, connection, study_id)
 
-    def entered(link):
+    def entered(link, connection):
         if waiting:
             waiting.pop()()
-        return writing(link)
+        return writes(link, connection)
 
     monkeypatch.setattr(live.Step, "commit", noted)
-    monkeypatch.setattr(Link, "writing", entered)
+    monkeypatch.setattr(Link, "writes", entered)
     return calls
 
 

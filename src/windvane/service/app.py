@@ -19,6 +19,7 @@ from windvane.service.access import refuse_open_doors
 from windvane.service.config import Config
 from windvane.service.core import Service
 from windvane.service.gate import Gate
+from windvane.service.lane import Lane
 from windvane.service.pages import pages
 from windvane.service.routes import general, journal, model, studies, trials
 from windvane.service.sender import Sender
@@ -68,7 +69,7 @@ def create_app(config: Config) -> FastAPI:
     for part in (trials.routes, studies.routes, trials.waiting, journal.routes, model.routes, general.routes):
         app.include_router(part)  # those that are called most first
     app.include_router(pages())
-    app.add_middleware(Gate, service=service)
+    app.add_middleware(Gate, service=service, lane=Lane(trials.routes))
     return app
 
 

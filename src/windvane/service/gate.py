@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from windvane.errors import StorageFailure
 from windvane.service.access import Door
 from windvane.service.core import Service
+from windvane.service.lane import Lane
 from windvane.service.problems import Refused, problem, retry_after
 
 Message = MutableMapping[str, Any]
@@ -40,9 +41,10 @@ PRIVATE = (b"cache-control", b"no-store")
 class Gate:
     """Around the whole application."""
 
-    def __init__(self, app: App, service: Service) -> None:
+    def __init__(self, app: App, service: Service, lane: Lane) -> None:
         self._app = app
         self._service = service
+        self._lane = lane
         self._door = Door(service.config, service.database, service.call)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,7 +72,7 @@ class Gate:
             except StorageFailure as error:
                 await problem(503, "StorageFailure", str(error), retry_after(1))(scope, receive, answer)
                 return
-            await self._app(scope, replay, answer)
+            await (self._lane.find(scope) or self._app)(scope, replay, answer)
         finally:
             self._count(scope, status, time.perf_counter() - begun)
 

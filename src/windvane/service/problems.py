@@ -84,21 +84,28 @@ def retry_after(seconds: float) -> dict[str, str]:
     return {"Retry-After": str(max(1, math.ceil(seconds)))}
 
 
+def answer_to(error: WindvaneError | RequestValidationError) -> Response:
+    """What a caller is told about an error that was foreseen."""
+    if isinstance(error, RequestValidationError):
+        return problem(422, "InvalidArgument", readable(error.errors()))
+    if isinstance(error, Refused):
+        return error.answer()
+    status = status_of(error)
+    if status == 503:
+        log.error("%s", error)
+    return problem(status, type(error).__name__, str(error), retry_after(1) if status == 503 else None)
+
+
 def install(app: FastAPI) -> None:
     """Have every error answered in one form."""
 
     @app.exception_handler(WindvaneError)
     async def ours(_: Request, error: WindvaneError) -> Response:
-        if isinstance(error, Refused):
-            return error.answer()
-        status = status_of(error)
-        if status == 503:
-            log.error("%s", error)
-        return problem(status, type(error).__name__, str(error), retry_after(1) if status == 503 else None)
+        return answer_to(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
-        return problem(422, "InvalidArgument", readable(error.errors()))
+        return answer_to(error)
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 from typing import Any
 
@@ -17,7 +16,6 @@ from windvane.service.app import create_app
 from windvane.service.config import Config
 from windvane.service.metrics import SHARED
 
-SWITCH = 0.0005  # seconds that a thread may compute while others wait; the default is ten times as long
 CONFIG = "WINDVANE_SERVICE"  # the configuration as JSON, for the processes that --workers starts
 GRACE = 5  # seconds for requests that are being answered when the service is told to stop
 
@@ -46,7 +44,6 @@ def run(config: Config, sock: socket.socket, *, workers: int = 1, log_level: str
     signal.signal(signal.SIGTERM, _stop)  # the server puts this back before it passes the signal on
     try:
         if workers == 1:
-            _quick_switches()
             uvicorn.Server(uvicorn.Config(create_app(config), **options)).run(sockets=[sock])
         else:
             _several(config, sock, workers, options)
@@ -58,10 +55,6 @@ def run(config: Config, sock: socket.socket, *, workers: int = 1, log_level: str
 
 def _stop(*_: Any) -> None:
     raise KeyboardInterrupt
-
-
-def _quick_switches() -> None:
-    sys.setswitchinterval(SWITCH)
 
 
 def _several(config: Config, sock: socket.socket, workers: int, options: dict[str, Any]) -> None:
@@ -77,7 +70,6 @@ def _several(config: Config, sock: socket.socket, workers: int, options: dict[st
 
 def worker() -> Any:
     """The application of one of several processes, configured by the environment."""
-    _quick_switches()
     return create_app(Config.loads(os.environ[CONFIG]))
 
 

@@ -17,7 +17,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    UniqueConstraint,
 )
 
 tables = MetaData()
@@ -73,7 +72,15 @@ events = Table(
     Column("event", Text),
     Column("metadata", Text, nullable=False),
     Column("key", String(200)),
-    UniqueConstraint("study_id", "key", name="windvane_events_key"),
+    sqlite_with_rowid=False,  # the table is its own index: a page less to write for every record
+)
+Index(
+    "windvane_events_key",
+    events.c.study_id,
+    events.c.key,
+    unique=True,
+    sqlite_where=events.c.key.is_not(None),
+    postgresql_where=events.c.key.is_not(None),
 )
 Index("windvane_events_trial", events.c.study_id, events.c.trial)
 Index(
