@@ -82,17 +82,22 @@ class Engine:
         """All steps in one transaction; None if that came to nothing, and then nothing was written."""
         try:
             with self._database.link.batch():
-                outcomes = [_carry_out(job) for job in jobs]
-                for _, _, error in outcomes:
-                    if error is not None and (
-                        isinstance(error, StorageFailure) or not isinstance(error, WindvaneError)
-                    ):
-                        raise error  # not the caller's mistake: each by itself will tell whose step it is
-        except BaseException:
+                outcomes = [_within(job) for job in jobs]
+        except BaseException:  # not a caller's mistake: each by itself will tell whose step it was
             for job in jobs:
                 job.study.forget()
             return None
         return outcomes
+
+
+def _within(job: Job) -> Outcome:
+    """A step among others: what it refuses is its own affair, but any failure is that of all."""
+    try:
+        return job, job.work(), None
+    except StorageFailure:
+        raise
+    except WindvaneError as error:
+        return job, None, error
 
 
 def _carry_out(job: Job) -> Outcome:

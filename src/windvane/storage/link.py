@@ -98,7 +98,11 @@ class Link:
 
     @property
     def _batch(self) -> Connection | None:
-        return getattr(self._inside, "connection", None)
+        connection: Connection | None = getattr(self._inside, "connection", None)
+        if connection is not None and not connection.connection.in_transaction:
+            # a full disk has SQLite undo all by itself, and what is written now would stand alone
+            raise StorageFailure(f"{self.where}: what was to be written together was undone")
+        return connection
 
     @contextmanager
     def writes(self, connection: Connection) -> Iterator[None]:
