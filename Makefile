@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench crash open load clean
+.PHONY: help demo serve test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench crash open load clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,11 @@ $(VENV)/test: pyproject.toml constraints.txt
 	$(PIP) --no-compile -c constraints.txt -e '.[experiments,dask,service,postgres,test]'
 	@touch $@
 
+$(VENV)/service: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e '.[service]'
+	@touch $@
+
 # Debian's Chromium, for the tests of the page. Where it cannot be installed they are skipped, and say so.
 $(VENV)/browser: $(VENV)/test
 	@command -v chromium > /dev/null || { \
@@ -37,6 +42,9 @@ $(VENV)/browser: $(VENV)/test
 
 demo: $(VENV)/demo  ## ET-GP-UCB against its rivals on a drifting objective, under a minute, with a picture
 	$(BIN)/windvane demo --out out/demo
+
+serve: $(VENV)/service  ## the service with a demo study that runs while you watch: http://127.0.0.1:8000
+	$(BIN)/windvane serve --demo
 
 lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

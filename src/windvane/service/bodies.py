@@ -115,8 +115,8 @@ class CreateBody(Body):
     goal: Literal["maximize", "minimize"] = "maximize"
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
     expires_after: Annotated[
-        float,
-        Field(gt=0, allow_inf_nan=False, description="seconds until a trial expires"),
+        Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,
+        Field(description="seconds until a trial expires; null: never"),
     ] = 86400.0
     metadata: Metadata = Field(default_factory=dict)
     options: Annotated[
