@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=50)
     parser.add_argument("--points", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument(
         "--postgres", action="store_true", help="PostgreSQL instead of SQLite; needs pgserver"
