@@ -194,3 +194,15 @@ def test_options_that_look_alike_are_not_mistaken_for_each_other(tmp_path, optio
             else:
                 twin.import_log(tmp_path / f"log.{kind}")
                 assert json.dumps(told(twin)) == json.dumps(told(study))
+
+
+def test_lines_out_of_order_are_refused_or_sorted(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("x1,y,time\n0.1,1,10\n0.2,2,30\n0.3,3,20\n")
+    with wv.Study.create(tmp_path / "s.db", "a", wv.Box([(0, 1)]), "random", seed=0) as study:
+        with pytest.raises(wv.WindvaneError, match=r"--sort"):
+            study.import_log(log)
+        assert study.summary().head == 0
+        assert study.import_log(log, sort=True) == 3
+        assert [record.time for record in study.events()] == [10.0, 20.0, 30.0]
+        assert [record.y for record in study.events()] == [1.0, 3.0, 2.0]

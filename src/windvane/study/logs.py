@@ -25,7 +25,7 @@ UTF_8 = "utf-8-sig"  # spreadsheets write a byte order mark
 EXPORTED = ("seq", "kind", "time", "metadata")  # columns of a study's export, beside those of the point
 
 
-def rows(study: Study, path: str | Path) -> list[Told]:
+def rows(study: Study, path: str | Path, sort: bool = False) -> list[Told]:
     """The observations of a log as (x, y, time, metadata); an error names the file and the line.
 
     Of what a study exported, only what was told counts, with the times and the metadata that were told then:
@@ -34,7 +34,7 @@ def rows(study: Study, path: str | Path) -> list[Told]:
     reader = require("windvane.replay", "studies")  # here, since few who use a study ever import a log
     wanted, tabular = _columns(path)
     _check_options(path, study.space, tabular)
-    log = reader.read_log(path, study.space, metadata=wanted)
+    log = reader.read_log(path, study.space, metadata=wanted, sort=sort)
     found: list[Told] = []
     for row, (x, y) in enumerate(zip(log.points, log.values, strict=True)):
         beside = log.metadata[row] if log.metadata else {}

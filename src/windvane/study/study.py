@@ -261,12 +261,18 @@ class Study:
 
         return self._session.write(work) if checked else 0
 
-    def import_log(self, path: str | Path, *, on_progress: Callable[[int, int], None] | None = None) -> int:
+    def import_log(
+        self,
+        path: str | Path,
+        *,
+        sort: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> int:
         """Tell everything in a log (CSV, JSON lines or Parquet); returns how many observations it had.
 
-        The whole log is read and checked first.
+        The whole log is read and checked first. Its times must not go back, unless it is to be sorted.
         """
-        rows = logs.rows(self, path)
+        rows = logs.rows(self, path, sort)
         for start in range(0, len(rows), BATCH):
             self.add_many(rows[start : start + BATCH])
             if on_progress is not None:
