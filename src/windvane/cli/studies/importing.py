@@ -16,9 +16,7 @@ def register(verbs: Any) -> None:
     """Add the verb."""
     verb = add_verb(verbs, "import", run, "tell a study everything in a log", description=DESCRIPTION)
     verb.add_argument("log", metavar="LOG", help="ends in .csv, .jsonl or .parquet")
-    verb.add_argument(
-        "--sort", action="store_true", help="in the order of time; else times must not go back"
-    )
+    verb.add_argument("--sort", action="store_true", help="in the order of time; else times must not go back")
 
 
 def run(given: argparse.Namespace) -> None:
