@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench crash open load clean
+.PHONY: help demo serve test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench crash crash-service open load clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -94,6 +94,9 @@ wdbo-bench: .venv-wdbo/ready  ## Windvane's W-DBO beside its authors' package: a
 
 crash: $(VENV)/test  ## kill -9 under four writers, 200 times, on SQLite and on PostgreSQL: is anything lost?
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/crash.py
+
+crash-service: $(VENV)/test  ## kill -9 of the service at random moments, under four writers over HTTP
+	$(BIN)/python bench/crash_service.py
 
 open: $(VENV)/test  ## how long it takes to open a study of 100,000 events
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/open.py

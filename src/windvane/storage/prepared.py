@@ -50,6 +50,8 @@ def _execute(connection: Connection, how: str, text: str, values: Any) -> Any:
     try:
         getattr(cursor, how)(text, values)
     except dbapi.Error as error:
+        if connection.dialect.is_disconnect(error, connection.connection, cursor):
+            connection.invalidate(error)  # so that nobody is given it again
         raise DBAPIError(text, None, error) from error  # as SQLAlchemy itself would
     return cursor
 

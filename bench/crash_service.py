@@ -1,0 +1,134 @@
+"""Kill -9 of the service at random moments, under four writers over HTTP: `make crash-service`.
+
+The writers send asks and tells to shared studies and note what was answered. The service is killed, started
+again, and so on. At the end every answered tell is in the journal once, its numbers have no gaps, and a twin
+that is told the same without interruption asks for the same point next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import windvane as wv
+from windvane.client import Client
+from windvane.study import Study
+
+STUDIES = 6
+WRITERS = 4
+OPTIONS = {"kernel": wv.RBF(0.2), "noise_variance": 0.01}
+
+
+class Writer(threading.Thread):
+    """Asks and tells, with keys of its own; what the service answered is certain, what it did not is open."""
+
+    def __init__(self, number: int, port: int) -> None:
+        super().__init__(daemon=True)
+        self._number = number
+        self._port = port
+        self.stopping = threading.Event()
+        self.acknowledged: list[tuple[str, int, float]] = []
+        self.broken = 0
+
+    def run(self) -> None:
+        client = Client(f"http://127.0.0.1:{self._port}", retries=0, timeout=10)
+        rng = random.Random(self._number)
+        while not self.stopping.is_set():
+            name = f"study-{rng.randrange(STUDIES)}"
+            try:
+                study = client.study(name)
+                trial = study.ask()
+                y = rng.gauss(trial.x[0], 0.1)
+                study.tell(trial.number, y)
+                self.acknowledged.append((name, trial.number, y))
+            except wv.WindvaneError:
+                self.broken += 1
+                time.sleep(0.02)
+
+
+def serve(database: Path, port: int) -> subprocess.Popen[bytes]:
+    """A service that answers."""
+    command = [sys.executable, "-m", "windvane", "serve", "--db", str(database), "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    client = Client(f"http://127.0.0.1:{port}", retries=0, timeout=2)
+    for _ in range(300):
+        try:
+            client.studies()
+            return process
+        except wv.WindvaneError:
+            time.sleep(0.1)
+    raise SystemExit("the service did not come up")
+
+
+def verdict(database: Path, writers: list[Writer]) -> dict[str, int]:
+    """What is in the journals, against what was answered and against twins."""
+    counts = dict.fromkeys(("tells answered", "tells in the journal", "lost", "twice", "faults"), 0)
+    told: dict[tuple[str, int], list[float]] = {}
+    for number in range(STUDIES):
+        with Study.open(database, f"study-{number}") as study:
+            records = study.events()
+            counts["faults"] += [record.seq for record in records] != list(range(1, len(records) + 1))
+            twin = wv.make("et-gp-ucb", wv.Box([(0, 1)] * 2), seed=number, **OPTIONS)
+            for record in records:
+                if record.kind == "told" and record.event is not None and record.trial is not None:
+                    told.setdefault((study.name, record.trial), []).append(float(record.y or 0.0))
+                    event = twin.tell(record.x, float(record.y or 0.0), record.event["time"])
+                    counts["faults"] += {**event.as_dict(), "x": list(event.x)} != dict(record.event)
+            pending = [trial.x for trial in study.pending()]
+            asked = twin.ask(pending=pending[-64:])
+            counts["faults"] += study.ask().x != asked.tolist()
+    counts["tells in the journal"] = sum(map(len, told.values()))
+    counts["twice"] = sum(len(values) > 1 for values in told.values())
+    for writer in writers:
+        counts["tells answered"] += len(writer.acknowledged)
+        counts["lost"] += sum(told.get((name, trial)) != [y] for name, trial, y in writer.acknowledged)
+    return counts
+
+
+def main() -> None:
+    """Kill, start, count."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--port", type=int, default=8741)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    rng = random.Random(given.seed)
+    with tempfile.TemporaryDirectory(prefix="windvane-crash-") as folder:
+        database = Path(folder) / "studies.db"
+        for number in range(STUDIES):
+            Study.create(
+                database, f"study-{number}", wv.Box([(0, 1)] * 2), "et-gp-ucb", seed=number, **OPTIONS
+            ).close()
+        writers = [Writer(number, given.port) for number in range(WRITERS)]
+        process = serve(database, given.port)
+        for writer in writers:
+            writer.start()
+        for kill in range(given.kills):
+            time.sleep(rng.uniform(0.05, 1.0))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process = serve(database, given.port)
+            print(f"\r{kill + 1}/{given.kills} kills", end="", file=sys.stderr, flush=True)
+        for writer in writers:
+            writer.stopping.set()
+        for writer in writers:
+            writer.join()
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        print(file=sys.stderr)
+        for name, value in {"kills": given.kills, **verdict(database, writers)}.items():
+            print(f"{name:<22} {value:>8}")
+        print(f"{'requests cut off':<22} {sum(writer.broken for writer in writers):>8}")
+
+
+if __name__ == "__main__":
+    main()
