@@ -28,6 +28,7 @@ from windvane.storage.schema import version
 WAIT = 30.0  # seconds for a lock
 MIGRATION_LOCK = 0x57564E45  # of PostgreSQL's advisory locks
 CONNECTIONS = 10
+LOG = "windvane_log"  # what a connection to SQLite writes to
 
 
 class Link:
@@ -115,15 +116,29 @@ class Link:
             connection.execution_options(windvane_writes=True)
             with connection.begin():
                 yield
-                self._refuse_ghost()
+                self._refuse_ghost(connection)
+            self._refuse_ghost(connection)  # once more: it may have happened in between
 
-    def _refuse_ghost(self) -> None:
-        """An error if the file was removed or replaced: SQLite would go on to write to what has no name."""
-        if self._file is not None and identity(self._path) != self._file:
-            raise StorageFailure(
-                f"{self.where}: the file was removed or replaced while it was open; nothing of this step was "
-                "kept. Put it back or open it again"
-            )
+    def _refuse_ghost(self, connection: Connection) -> None:
+        """An error if the file or its log was removed or replaced: SQLite would write to what has no name.
+
+        The log goes if this process has lost its locks on the file, as it does by opening and closing it
+        without SQLite, to copy it say, and another process then believes to be alone.
+        """
+        if self._file is None:
+            return
+        log, known = connection.info[LOG]
+        gone = identity(self._path) != self._file
+        if not gone and identity(log) == known:
+            return
+        if not gone:
+            connection.invalidate()
+            self._engine.dispose()  # the next step opens the log that has the name now
+        what = "file" if gone else "log of the file"
+        raise StorageFailure(
+            f"{self.where}: the {what} was removed or replaced while it was open; nothing of this step was "
+            f"kept. {'Put it back or open it again' if gone else 'Try again'}"
+        )
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -194,13 +209,16 @@ def _durable(connection: Any, _record: Any) -> None:
     connection.commit()
 
 
-def _pragmas(connection: Any, _record: Any) -> None:
+def _pragmas(connection: Any, record: Any) -> None:
     """SQLite: readers beside a writer, and a commit that returned survives a power cut."""
     connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # opens the log
+    file = cursor.execute("PRAGMA database_list").fetchone()[2]
+    record.info[LOG] = (log := Path(f"{file}-wal"), identity(log))
     cursor.close()
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,9 @@ from sqlalchemy.exc import ArgumentError
 from windvane.errors import InvalidArgument, InvalidType, StorageFailure
 from windvane.storage.migrations import APPLICATION_ID, VERSION
 
-MAGIC = b"SQLite format 3\x00"
 KINDS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+NUMBERS = ("application_id", "user_version", "page_size", "page_count")
+SHORTEST = 100  # bytes of a header
 ALLOWED = "a file's path, sqlite:///PATH or postgresql://USER@HOST/NAME"
 
 
@@ -64,32 +68,28 @@ def shown(url: URL) -> str:
 def inspect(path: Path) -> int | None:
     """The schema's version according to the header of an SQLite file, None if there is no file.
 
-    Only read, by our own hands: a file that is damaged, of another program or of a newer version stays
-    as it is to the last byte.
+    Only read, so a file that is damaged, of another program or of a newer version stays as it is to the
+    last byte. And only by SQLite, which is told that nothing changes: to open and close the file by hand
+    would take away the locks of every connection that this process has to it, and another process would
+    then clear away the log that they write to.
     """
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
-            size = os.fstat(file.fileno()).st_size
+        found = path.stat()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StorageFailure(f"{path}: cannot be read: {error.strerror or error}") from error
-    if not header:
+    if not stat.S_ISREG(found.st_mode):
+        kind = "Is a directory" if stat.S_ISDIR(found.st_mode) else "not a file"
+        raise StorageFailure(f"{path}: cannot be read: {kind}")
+    if found.st_size == 0:
         raise StorageFailure(
             f"{path}: an empty file, not a database; left untouched. Delete it or give another"
         )
-    if len(header) < 100 or not header.startswith(MAGIC):
-        raise StorageFailure(f"{path}: not an SQLite database; left untouched. Give another file")
-    written = int.from_bytes(header[60:64], "big")
-    pages, page = int.from_bytes(header[28:32], "big"), int.from_bytes(header[16:18], "big")
-    page = 65536 if page == 1 else page
-    if size < page * pages and not path.with_name(f"{path.name}-wal").exists():
-        raise StorageFailure(
-            f"{path}: damaged: {size} bytes where its header promises {page * pages}; left untouched. "
-            "Restore it from a backup"
-        )
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+    if not os.access(path, os.R_OK):
+        raise StorageFailure(f"{path}: cannot be read: permission denied")
+    application, written = _header(path, found.st_size)
+    if application != APPLICATION_ID:
         raise StorageFailure(f"{path}: an SQLite database, but not one of Windvane's; left untouched")
     refuse_newer(str(path), written)
     if not os.access(path, os.W_OK):  # SQLite would open it, and leave its helper files behind
@@ -97,6 +97,33 @@ def inspect(path: Path) -> int | None:
             f"{path}: cannot be written to. Check the permissions of the file and its folder"
         )
     return written
+
+
+def _header(path: Path, size: int) -> tuple[int, int]:
+    """The application's number and the version, as SQLite reads them."""
+    foreign = StorageFailure(f"{path}: not an SQLite database; left untouched. Give another file")
+    if size < SHORTEST:
+        raise foreign
+    logged = path.with_name(
+        f"{path.name}-wal"
+    ).exists()  # what is missing may be there: SQLite will take it up
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            numbers = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in NUMBERS]
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the message may quote what was damaged
+        if "not a database" in str(error):
+            raise foreign from None
+        if logged:
+            return APPLICATION_ID, 0
+        raise StorageFailure(f"{path}: damaged ({error}); left untouched. Restore it from a backup") from None
+    application, written, page, pages = numbers
+    if size < page * pages and not logged:
+        raise StorageFailure(
+            f"{path}: damaged: {size} bytes where its header promises {page * pages}; left untouched. "
+            "Restore it from a backup"
+        )
+    return application, written
 
 
 def identity(path: Path) -> tuple[int, int] | None:
