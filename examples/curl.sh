@@ -6,6 +6,11 @@ name="curl-example-$$"
 
 # call METHOD PATH [BODY]: prints the answer; fails where the service says no, and shows why
 call() {
+    answer=$(request "$@") || { echo "$answer" >&2; return 1; }
+    echo "$answer"
+}
+
+request() {
     curl --silent --show-error --fail-with-body --request "$1" "$url/v1$2" \
         --header "Content-Type: application/json" \
         --header "Idempotency-Key: ${key:-none}" \

@@ -27,7 +27,8 @@ def listening(config: Config) -> socket.socket:
         return socket.create_server((config.host, config.port), family=family, backlog=1024)
     except OSError as error:
         raise OSError(
-            error.errno, f"{config.host} port {config.port}: {error.strerror}; --port chooses another"
+            error.errno,
+            f"{config.host} port {config.port}: {os.strerror(error.errno or 0)}; --port chooses another",
         ) from error
 
 

@@ -47,7 +47,7 @@ def _about_reset(found: Explanation) -> str:
     head = f"The last reset was at step {reset.step}, {ago} ({when}), {kept}: {reset.reason}."
     seen = (
         f"Expected {reset.expected:.4g} ± {reset.spread:.2g} at {_point(reset.x)}, saw {reset.seen:.4g}: "
-        f"{abs(reset.sigmas):.3g} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
+        f"{abs(reset.sigmas):.2f} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
     )
     if reset.kind in ("forced", "periodic", "no improvement"):
         return f"{head} {reset.false_alarm.words} {seen}"
@@ -93,7 +93,7 @@ def _about_belief(found: Explanation) -> str:
         share = f"at least {belief.at_least:.1%}" if belief.at_least < 0.999 else "more than 99.9%"
         text += f" It is better than {belief.beats}, with a probability of {roughly}{share}."
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
-    weighed = ", ".join(f"{name} {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
+    weighed = "; ".join(f"{name}: {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
     return f"{text} Hypotheses about time and their weights: {weighed}." if weighed else text
 
 

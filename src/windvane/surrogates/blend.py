@@ -200,7 +200,7 @@ class Blend:
             return Verdict(False, belief, limit)
         member = self.members[self.permanent + int(runs.argmax())]
         others = sorted(self.beliefs().items(), key=lambda pair: -pair[1])[1:3]
-        rest = ", ".join(f"{label} {weight:.2g}" for label, weight in others)
+        rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
         reason = f"a sudden change at step {member.born} is believed with {belief:.3g} ({rest})"
         return Verdict(True, belief, limit, reason)
 
