@@ -117,9 +117,9 @@ class Link:
             with connection.begin():
                 yield
                 self._refuse_ghost(connection)
-            self._refuse_ghost(connection)  # once more: it may have happened in between
+            self._refuse_ghost(connection, "it is not certain that this step was")  # it may happen in between
 
-    def _refuse_ghost(self, connection: Connection) -> None:
+    def _refuse_ghost(self, connection: Connection, outcome: str = "nothing of this step was") -> None:
         """An error if the file or its log was removed or replaced: SQLite would write to what has no name.
 
         The log goes if this process has lost its locks on the file, as it does by opening and closing it
@@ -136,8 +136,8 @@ class Link:
             self._engine.dispose()  # the next step opens the log that has the name now
         what = "file" if gone else "log of the file"
         raise StorageFailure(
-            f"{self.where}: the {what} was removed or replaced while it was open; nothing of this step was "
-            f"kept. {'Put it back or open it again' if gone else 'Try again'}"
+            f"{self.where}: the {what} was removed or replaced while it was open; {outcome} kept. "
+            f"{'Put it back or open it again' if gone else 'Try again'}"
         )
 
     @contextmanager
