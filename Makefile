@@ -20,10 +20,13 @@ $(VENV)/experiments: pyproject.toml constraints.txt
 	$(PIP) -c constraints.txt -e '.[experiments]'
 	@touch $@
 
-# Not compiled here: of some ten thousand files the tests import a part, which is compiled as they go.
+# Torch, for the tests of the BoTorch integration, by its version and first: asked for by another package, pip would take
+# the newest build with gigabytes of accelerator libraries. Nothing is compiled here: of some ten thousand files the tests
+# import a part, which is compiled as they go.
 $(VENV)/test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --no-compile -c constraints.txt -e '.[experiments,dask,service,postgres,test]'
+	$(PIP) --no-compile torch==2.13.0
+	$(PIP) --no-compile -c constraints.txt -e '.[experiments,dask,service,postgres,optuna,botorch,docs,test]'
 	@touch $@
 
 $(VENV)/service: pyproject.toml constraints.txt

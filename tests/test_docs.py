@@ -17,11 +17,11 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 EXECUTED = (
     "README.md",
     "docs/tutorial.md",
-    "docs/own-trigger.md",
-    "docs/choose-delta.md",
-    "docs/benchmark.md",
-    "docs/studies.md",
-    "docs/replay.md",
+    "docs/how-to/own-trigger.md",
+    "docs/how-to/choose-delta.md",
+    "docs/how-to/benchmark.md",
+    "docs/how-to/studies.md",
+    "docs/how-to/replay.md",
 )
 # a block is left out only if the line above it says so: <!-- skip: why -->
 BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)

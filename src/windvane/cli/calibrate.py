@@ -43,7 +43,7 @@ examples:
 Lengthscales are shares of each parameter's range, and the function has unit variance: divide the variance of
 your noise by that of your function. With --out FOLDER: calibration.txt, calibration.csv (a line a delta and
 jump), calibration.json (every run), figure.png and figure.pdf. Any other space, kernel or option:
-wv.calibrate in Python, docs/choose-delta.md."""
+wv.calibrate in Python, docs/how-to/choose-delta.md."""
 
 KERNELS: dict[str, Any] = {"rbf": RBF, "matern32": Matern32, "matern52": Matern52}
 RUNS, QUICK = 200, 40

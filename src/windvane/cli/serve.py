@@ -25,7 +25,7 @@ examples:
   windvane serve --db postgresql://ada@db/plant --workers 2
   windvane token add dashboard --read-only       then `windvane serve --host 0.0.0.0`, behind a proxy with TLS
 
-Reference: docs/service.md."""
+Reference: docs/how-to/service.md."""
 
 
 def add_database(verb: argparse.ArgumentParser) -> None:

@@ -61,7 +61,7 @@ exit codes:
   141  whoever read the output went away
 
 The database is --db, else $WINDVANE_DB, else windvane.db in this folder. Results go to standard output and
-messages to standard error, so that output can be piped. Guide: docs/studies.md."""
+messages to standard error, so that output can be piped. Guide: docs/how-to/studies.md."""
 
 
 def register(verbs: Any) -> None:

@@ -1,6 +1,6 @@
 """Exact Gaussian process regression that grows and shrinks by one observation in O(n^2).
 
-Model: y_i = f(x_i, t_i) + w_i, f ~ GP(0, k_S k_T), w_i ~ N(0, s_i). Symbols as in docs/notation.md:
+Model: y_i = f(x_i, t_i) + w_i, f ~ GP(0, k_S k_T), w_i ~ N(0, s_i). Symbols as in docs/reference/notation.md:
 K~ is the data's covariance with noise, W its inverse Cholesky factor, z = W y, alpha = K~^-1 y,
 tau_i = k_T(t_i, now). The posterior on M fixed candidates is kept up to date in O(n M).
 """
