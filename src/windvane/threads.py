@@ -2,7 +2,7 @@
 
 NumPy's BLAS wakes a thread a core for matrices of a few hundred rows and then waits for them; on a
 busy machine a step becomes a hundred times slower. The BLAS libraries that this process has loaded
-are found once; entering and leaving costs a few microseconds.
+are found once, when the context is first entered; entering and leaving costs a few microseconds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 
@@ -47,6 +49,7 @@ def _libraries() -> list[Path]:
 
 
 def _controls() -> list[Control]:
+    import_module("scipy.linalg.lapack")  # it brings a library of its own, which must be there to be found
     controls: list[Control] = []
     for path in _libraries():
         try:
@@ -71,10 +74,14 @@ class OneThread(AbstractContextManager[None]):
     """
 
     def __init__(self) -> None:
-        self.controls = _controls()
         self._lock = threading.Lock()
         self._inside = 0
         self._before: list[int] = []
+
+    @cached_property
+    def controls(self) -> list[Control]:
+        """The getter and setter of each library's number of threads."""
+        return _controls()
 
     def __enter__(self) -> None:
         with self._lock:

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
 
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
+from windvane.theory.proportion import wilson
 
 CONFIDENCE = 0.95
 NORMAL_QUANTILE = 1.959964  # of the normal distribution, for that confidence
@@ -52,8 +52,7 @@ class Row:
     def false_alarms_interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of that share."""
         count = sum(len(run) > 0 for run in self.alarms)
-        found = binomtest(count, len(self.alarms)).proportion_ci(CONFIDENCE, method="wilson")
-        return max(float(found.low), 0.0), float(found.high)
+        return wilson(count, len(self.alarms), CONFIDENCE)
 
     @cached_property
     def alarms_per_run(self) -> float:

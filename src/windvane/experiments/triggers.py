@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest
 
 from windvane.algorithms import make
 from windvane.checks import Array
 from windvane.data import Prediction
 from windvane.experiments.executors import Workers
 from windvane.tasks.within_model import GridTask
+from windvane.theory.proportion import wilson
 from windvane.threads import one_thread
 from windvane.triggers import EDetector, ExactBound, Likelihood, PosteriorBound, Trigger
 
@@ -248,8 +248,7 @@ def interval(count: int, runs: int) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.084, 0.119)
     """
-    found = binomtest(count, runs).proportion_ci(CONFIDENCE, method="wilson")
-    return float(found.low), float(found.high)
+    return wilson(count, runs, CONFIDENCE)
 
 
 def conduct(plan: Plan, first: int, workers: Workers, on_batch: Callable[[], None]) -> Study:

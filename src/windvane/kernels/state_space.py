@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
 from windvane.kernels.base import upper_triangle
 from windvane.kernels.temporal import Markov, Static, Temporal, TemporalProduct, TemporalSum
 from windvane.kernels.trends import TimeMatern32
+from windvane.late import linalg
 
 VANISHED = 1e-4  # relative to the prior: what so old an observation adds is below rounding for any decision
 LONGEST = 1e4
@@ -91,8 +91,8 @@ def state_space(temporal: Temporal) -> StateSpace:
     if isinstance(temporal, TemporalSum):
         left, right = state_space(temporal.left), state_space(temporal.right)
         return StateSpace(
-            lambda dt: block_diag(left.transition(dt), right.transition(dt)),
-            block_diag(left.stationary, right.stationary),
+            lambda dt: linalg.block_diag(left.transition(dt), right.transition(dt)),
+            linalg.block_diag(left.stationary, right.stationary),
             np.concatenate((left.loading, right.loading)),
             lambda dt: np.concatenate((left.lasting(dt), right.lasting(dt))),
         )

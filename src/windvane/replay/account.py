@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, norm
 
 from windvane.checks import Array, real
 from windvane.data import Best, Event, IntArray
 from windvane.errors import InvalidArgument
+from windvane.late import special
 from windvane.spelling import plain
+from windvane.theory.proportion import wilson
 
 LEVELS = (0.5, 0.8, 0.95)  # of the central intervals whose coverage is reported
 CONFIDENCE = 0.95
@@ -175,13 +176,12 @@ def coverage_of(residuals: Array, level: float) -> Coverage:
     >>> share.inside, share.total, round(share.low, 2), round(share.high, 2)
     (3, 4, 0.3, 0.95)
     """
-    limit = float(norm.ppf(0.5 + 0.5 * level))
+    limit = float(special.ndtri(0.5 + 0.5 * level))
     count = len(residuals)
     inside = int(np.count_nonzero(np.abs(residuals) <= limit))
     if not count:
         return Coverage(level, 0, 0, math.nan, 0.0, 1.0)
-    found = binomtest(inside, count).proportion_ci(CONFIDENCE, method="wilson")
-    return Coverage(level, inside, count, inside / count, float(found.low), float(found.high))
+    return Coverage(level, inside, count, inside / count, *wilson(inside, count, CONFIDENCE))
 
 
 def _figure(figure: Figure) -> dict[str, float | None]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
 
 from windvane import checks
 from windvane.checks import Array
 from windvane.codec import component
 from windvane.data import Dataset
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
+from windvane.late import lapack, linalg
 from windvane.retention.base import Belief, Memory
 
 LADDER = (8, 12, 18, 27, 41, 61, 91, 137)  # each half as long again
@@ -94,7 +94,7 @@ def log_densities(data: Dataset, belief: Belief) -> Array:
     factor, info = lapack.dpotrf(K[1:, 1:], lower=1)
     if info != 0:
         raise NumericalFailure("window: the covariance is not positive definite; raise noise_variance")
-    v, z = solve_triangular(factor, np.stack((K[0, 1:], y[1:]), axis=1), lower=True).T
+    v, z = linalg.solve_triangular(factor, np.stack((K[0, 1:], y[1:]), axis=1), lower=True).T
     variance = np.maximum(K[0, 0] - np.cumsum(v * v), belief.noise_variance)
     gap = y[0] - np.cumsum(v * z)
     return np.asarray(-0.5 * (math.log(2.0 * math.pi) + np.log(variance) + gap * gap / variance))

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import qmc
 
 from windvane import checks
 from windvane.checks import Array
@@ -181,13 +180,6 @@ def rows(name: str, units: Any, dim: int) -> Array:
     if not np.isfinite(result).all():
         raise InvalidArgument(f"{name}: must be finite, got NaN or infinity")
     return result
-
-
-def sobol(dim: int, count: int) -> Array:
-    """The first `count` points of one fixed scrambled Sobol sequence in the unit cube."""
-    sampler = qmc.Sobol(dim, scramble=True, seed=np.random.default_rng(0))
-    points: Array = sampler.random_base2((count - 1).bit_length())
-    return points[:count]
 
 
 def uncountable(what: str) -> InvalidArgument:

@@ -22,9 +22,9 @@ from windvane.spaces.base import (
     read_only,
     rows,
     shape_text,
-    sobol,
     uncountable,
 )
+from windvane.spaces.sobol import sobol
 
 _FLOAT = np.dtype(np.float64)
 

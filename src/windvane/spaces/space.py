@@ -22,9 +22,9 @@ from windvane.spaces.base import (
     listed,
     read_only,
     rows,
-    sobol,
     uncountable,
 )
+from windvane.spaces.sobol import sobol
 
 # Up to this many discrete configurations, each gets its own share of the candidates.
 _FEW = 64

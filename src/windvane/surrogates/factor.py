@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import lapack
 
 from windvane.checks import Array
+from windvane.late import lapack
 
 WHOLE = 96  # rows up to which a triangle is multiplied as if it were full
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from windvane.checks import Array, integer, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.kernels import Kernel, Temporal
+from windvane.late import optimize
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.priors import LogNormal, Prior
 
@@ -177,7 +177,7 @@ def map_estimate(
     starts = [here, *(rng.uniform(low, high) for _ in range(search.starts - 1))]
     best_value, best_theta = math.inf, here
     for start in starts:
-        found = minimize(
+        found = optimize.minimize(
             objective, start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True))
         )
         if found.fun < best_value - 1e-10:

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import expm, solve_discrete_are
-from scipy.optimize import minimize
 
 from windvane.checks import Array, integer, real
 from windvane.kernels import RBF
+from windvane.late import linalg, optimize
 from windvane.spaces import Box
 from windvane.surrogates import Gamma, Scaling, Search
 from windvane.tasks.base import Optimum, index_of
@@ -60,7 +59,7 @@ def discretise(friction: float) -> tuple[Array, Array]:
     flow[1] = [0.0, -1.0 / LAG, 0.0, 0.0, GAIN / LAG]
     flow[3] = -arm * flow[1]
     flow[3, 2:4] = arm * GRAVITY, -friction / INERTIA
-    step = expm(SAMPLE * flow)
+    step = linalg.expm(SAMPLE * flow)
     return step[:4, :4], step[:4, 4:]
 
 
@@ -112,7 +111,7 @@ class Plant:
     def lqr(self) -> Array:
         """(R + B'PB)^-1 B'PA with P from the discrete Riccati equation."""
         A, B = self.model
-        P = solve_discrete_are(A, B, STATE_WEIGHT, INPUT_WEIGHT)
+        P = linalg.solve_discrete_are(A, B, STATE_WEIGHT, INPUT_WEIGHT)
         return np.asarray(np.linalg.solve(INPUT_WEIGHT + B.T @ P @ B, B.T @ P @ A)[0])
 
     def _cost_and_slope(self, unit: Array) -> tuple[float, Array]:
@@ -126,7 +125,7 @@ class Plant:
         first = SPACE.encode(np.clip(self.lqr, *np.transpose(SPACE.bounds)))
         tried = []
         for start in (first, *SPACE.candidates(STARTS)):
-            found = minimize(
+            found = optimize.minimize(
                 self._cost_and_slope,
                 start,
                 jac=True,

@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.data import IntArray
-from windvane.spaces.base import BoolArray, sobol
+from windvane.spaces.base import BoolArray
+from windvane.spaces.sobol import sobol
 
 Floats = npt.NDArray[np.floating[Any]]  # single in the search, double at the end
 

@@ -20,11 +20,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from windvane.checks import Array, integer, real
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel
+from windvane.late import special
 from windvane.spaces.base import Domain
 from windvane.tasks.base import Disturbed, Noisy, Optimum, Task, index_of
 from windvane.tasks.rolling import Roll, roll
@@ -209,7 +209,7 @@ class Noise(Wrapper):
         if self.degrees is None:
             return math.sqrt(self.variance) * normal
         # The quantile of the same probability, in the lower half, where a probability near 0 is exact.
-        quantile = -float(stdtrit(self.degrees, ndtr(-abs(normal))))
+        quantile = -float(special.stdtrit(self.degrees, special.ndtr(-abs(normal))))
         scale = math.sqrt(self.variance * (self.degrees - 2.0) / self.degrees)
         return math.copysign(scale * quantile, normal)
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, cholesky
 
 from windvane import checks
 from windvane.errors import InvalidArgument
+from windvane.late import linalg
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -43,8 +43,8 @@ def information_gain(gram: npt.ArrayLike, noise_variance: float) -> float:
     gram = _gram(gram)
     noise_variance = checks.real("noise_variance", noise_variance, above=0.0)
     try:
-        factor = cholesky(np.eye(len(gram)) + gram / noise_variance, lower=True)
-    except LinAlgError:
+        factor = linalg.cholesky(np.eye(len(gram)) + gram / noise_variance, lower=True)
+    except np.linalg.LinAlgError:
         raise InvalidArgument("gram: must be positive semi-definite") from None
     return float(np.log(factor.diagonal()).sum())
 

@@ -19,11 +19,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import lapack
-from scipy.special import erfc, k0, k1
 
 from windvane.checks import Array
 from windvane.errors import NumericalFailure
+from windvane.late import lapack, special
 
 
 class Relevances:
@@ -109,8 +108,8 @@ def matern_overlap(q: Array, nu: float, dim: int) -> Array:
         at, square = 1.0, u * u
         there = u > 0.0
         positive = np.where(there, u, 1.0)
-        below = np.where(there, k0(positive), 0.0)  # times u^2 it vanishes at 0
-        here = np.where(there, positive * k1(positive), 1.0)
+        below = np.where(there, special.k0(positive), 0.0)  # times u^2 it vanishes at 0
+        here = np.where(there, positive * special.k1(positive), 1.0)
     else:
         at, square = 0.5, u * u
         decay = math.sqrt(0.5 * math.pi) * np.exp(-u)
@@ -133,7 +132,7 @@ def rbf_future(ages: Array, lengthscale: float) -> Array:
     """
     half = ages / (2.0 * lengthscale)
     gap = half[:, None] - half[None, :]
-    return np.asarray(np.exp(-gap * gap) * erfc(half[:, None] + half[None, :]))
+    return np.asarray(np.exp(-gap * gap) * special.erfc(half[:, None] + half[None, :]))
 
 
 def matern_future(ages: Array, nu: float, lengthscale: float) -> Array:
