@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,6 +142,28 @@ class Event:
         values["beliefs"] = dict(self.beliefs)
         return values
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        spread = math.sqrt(self.std**2 + self.noise_variance)
+        tested = (
+            f"{self.statistic:.4g} {'>' if self.statistic > self.threshold else '≤'} {self.threshold:.4g}"
+        )
+        rows = {
+            "x": shown(self.x),
+            "y": f"{self.y:.6g}, where {self.mean:.4g} ± {spread:.2g} was predicted",
+            "test": tested if self.monitored else f"{tested}, not monitored yet",
+            "in use": f"{self.size} observation{'' if self.size == 1 else 's'}{', kept' * self.reset}",
+            "why": self.reason,
+            "beliefs": ", ".join(
+                f"{name} {weight:.2f}"
+                for name, weight in sorted(self.beliefs.items(), key=lambda b: -b[1])[:3]
+            ),
+        }
+        kinds = {"reset": self.reset, "set aside": self.set_aside, "outlier": self.outlier is not None}
+        happened = ", ".join(kind for kind, so in kinds.items() if so)
+        title = f"step {self.step}" + (f": {happened}" if happened else "")
+        return card(title, {name: text for name, text in rows.items() if text}, marked=bool(happened))
+
 
 @dataclass(frozen=True)
 class Best:
@@ -149,3 +172,42 @@ class Best:
     x: Any
     mean: float
     std: float
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return card("best now", {"x": shown(self.x), "objective": f"{self.mean:.6g} ± {self.std:.2g}"})
+
+
+def shown(x: Any) -> str:
+    """A point in few characters.
+
+    >>> shown(np.array([0.123456, 2.0])), shown({"gain": 0.5, "mode": "a"}), shown(7)
+    ('[0.1235, 2]', 'gain=0.5, mode=a', 'arm 7')
+    """
+    if isinstance(x, Mapping):
+        return ", ".join(f"{name}={_short(value)}" for name, value in x.items())
+    if isinstance(x, np.ndarray | list | tuple):
+        return "[" + ", ".join(_short(float(value)) for value in x) + "]"
+    return f"arm {x}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def card(title: str, rows: Mapping[str, str], *, marked: bool = False) -> str:
+    """A record as HTML, for notebooks: all text escaped, all colours but the mark's inherited.
+
+    >>> "a &lt; b" in card("step 1", {"why": "a < b"})
+    True
+    """
+    cell = "padding:1px 10px 1px 0;text-align:left;vertical-align:top;background:none"
+    lines = "".join(
+        f'<tr style="background:none"><th style="{cell};opacity:0.7;font-weight:normal">{escape(name)}</th>'
+        f'<td style="{cell}">{escape(text)}</td></tr>'
+        for name, text in rows.items()
+    )
+    edge = "#D55E00" if marked else "rgba(128,128,128,0.5)"
+    frame = f"border-left:4px solid {edge};padding:2px 0 2px 12px;margin:4px 0"
+    bare = "font-size:inherit;border-collapse:collapse;margin:2px 0;color:inherit;background:none"
+    return f'<div style="{frame}"><b>{escape(title)}</b><table style="{bare}">{lines}</table></div>'

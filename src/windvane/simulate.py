@@ -13,6 +13,7 @@ from windvane.checks import Array, integer
 from windvane.data import Event, IntArray
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.optimizer import Optimizer
+from windvane.plots import html
 from windvane.tasks.base import Disturbed, Noisy, Task
 
 
@@ -57,6 +58,10 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.regret)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return html.run(self.regret, self.resets.tolist(), self.events)
 
 
 def simulate(

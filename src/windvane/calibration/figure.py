@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from windvane.calibration.rows import Row
-from windvane.extras import require
+from windvane.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, sheet
 
-EXTRA = "demo"
-BLACK, GREY = "#000000", "#8c8c8c"
-# Okabe and Ito's palette: told apart by colour-blind readers too; the jumps in the order given.
-COLOURS = ("#56B4E9", "#009E73", "#D55E00", "#0072B2", "#E69F00", "#CC79A7", BLACK)
+COLOURS = (SKY, GREEN, VERMILION, BLUE, ORANGE, PURPLE, BLACK)  # of the jumps, in the order given
 SPREAD = 0.5  # of a line's height is for its jumps
 MARKS = [mantissa * 10**power for power in range(7) for mantissa in (1, 2, 5)]
 
@@ -20,11 +17,9 @@ def draw(rows: Sequence[Row], *, kind: str, steps: int) -> Any:
     """Made without pyplot: no window, no global state, nothing to close."""
     longest = max(len(row.label) for row in rows)
     size = (8.0 + 0.075 * longest, 1.6 + 0.42 * len(rows))  # inches, with room for the labels
-    figure = require("matplotlib.figure", EXTRA).Figure(figsize=size, layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2, 3))
+    figure, axes = sheet(1, 2, size, sharey=True, width_ratios=(2, 3))
+    left, right = axes[0]
     for panel in (left, right):
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.tick_params(labelsize=9)
         panel.grid(axis="x", lw=0.4, alpha=0.4)
     _false_alarms(left, rows, kind, steps)
     _delays(right, rows, "-" if kind == "delta" else "none")  # deltas have an order, triggers have none

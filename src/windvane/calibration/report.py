@@ -13,6 +13,7 @@ from windvane.calibration.rows import Delay, Row
 from windvane.calibration.text import aligned, interval, percent, steps
 from windvane.checks import real
 from windvane.errors import InvalidArgument
+from windvane.plots import html
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,12 @@ class Calibration:
     def __str__(self) -> str:
         table = aligned(self.headings, self.cells)
         return "\n".join([f"{self.algorithm} on {self.about}", "", table, "", *self.notes])
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        headings = ["\n".join(heading).strip() for heading in self.headings]
+        head = html.paragraphs([f"{self.algorithm} on {self.about}"])
+        return f"<div>{head}{html.table(headings, self.cells)}{html.paragraphs(self.notes)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 

@@ -15,7 +15,9 @@ from windvane.algorithms import make
 from windvane.checks import Array
 from windvane.data import Event
 from windvane.experiments.executors import Processes
-from windvane.extras import require
+from windvane.files import whole
+from windvane.plots.panels import spread
+from windvane.plots.style import BLACK, GREY, colour, look, sheet
 from windvane.simulate import simulate
 from windvane.tasks import task
 
@@ -26,8 +28,6 @@ RIVALS = {
     "et-gp-ucb": "ET-GP-UCB",
 }
 TOLD_THE_RATE = ("r-gp-ucb", "tv-gp-ucb")
-# Okabe and Ito's palette: told apart by colour-blind readers too.
-COLOURS = {"gp-ucb": "#999999", "r-gp-ucb": "#E69F00", "tv-gp-ucb": "#0072B2", "et-gp-ucb": "#D55E00"}
 
 
 @dataclass(frozen=True)
@@ -109,18 +109,11 @@ def summary(runs: list[Run]) -> Summary:
 
 def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
     """Regret over time above; below, ET-GP-UCB's test statistic under its threshold in one run."""
-    matplotlib = require("matplotlib", "demo")
-    matplotlib.use("Agg")
-    plt = require("matplotlib.pyplot", "demo")
-    figure, (above, below) = plt.subplots(
-        2, 1, figsize=(9, 7), height_ratios=(3, 2), layout="constrained", sharex=True
-    )
+    figure, axes = sheet(2, 1, (9, 7), height_ratios=(3, 2), sharex=True)
+    above, below = axes[:, 0]
     steps = np.arange(1, plan.steps + 1)
     for name, label in RIVALS.items():
-        curves = np.array([np.cumsum(run.regret) / steps for run in runs[name]])
-        low, middle, high = np.percentile(curves, (25, 50, 75), axis=0)
-        above.plot(steps, middle, color=COLOURS[name], label=label, lw=2.4 if name == "et-gp-ucb" else 1.6)
-        above.fill_between(steps, low, high, color=COLOURS[name], alpha=0.15, lw=0)
+        spread(above, label, [np.cumsum(run.regret) / steps for run in runs[name]], look(name))
     above.set_ylabel("regret per step, $R_t / t$")
     above.set_title(
         f"Dynamic regret, drifting objective (eps = {plan.rate:g}; median, quartiles of {plan.seeds} runs)",
@@ -132,40 +125,39 @@ def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
     above.set_ylim(0.0, float(np.percentile(settled, 99.5)) * 1.05)
     above.legend(frameon=False, ncols=4, loc="upper right")
     _trigger_panel(below, min(runs["et-gp-ucb"], key=lambda run: run.seed))
-    for axes in (above, below):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25)
+    for panel in (above, below):
+        panel.grid(alpha=0.25)
     below.set_xlabel("step t")
     below.set_xlim(0, plan.steps + 1)
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    with whole(path) as draft:
+        figure.savefig(draft, dpi=150)
     return path
 
 
-def _trigger_panel(axes: Any, run: Run) -> None:
+def _trigger_panel(panel: Any, run: Run) -> None:
     steps = [event.step for event in run.events]
-    axes.plot(steps, [event.threshold for event in run.events], color="#333333", lw=1.4, label="threshold")
-    axes.plot(
+    panel.plot(steps, [event.threshold for event in run.events], color=BLACK, lw=1.4, label="threshold")
+    panel.plot(
         steps,
         [event.statistic for event in run.events],
-        color=COLOURS["et-gp-ucb"],
+        color=colour("et-gp-ucb"),
         lw=1.0,
         label="|y - mean|",
     )
     resets = [event for event in run.events if event.reset]
     for event in resets:
-        axes.axvline(event.step, color="#888888", lw=0.8, ls=":", zorder=0)
-    axes.plot(
+        panel.axvline(event.step, color=GREY, lw=0.8, ls=":", zorder=0)
+    panel.plot(
         [event.step for event in resets],
         [event.statistic for event in resets],
         "x",
-        color="black",
+        color=BLACK,
         ms=7,
         mew=1.8,
         label="reset",
         ls="none",
     )
-    axes.set_ylabel("test statistic")
-    axes.set_title(f"ET-GP-UCB's trigger in run {run.seed}: a broken bound resets the data", loc="left")
-    axes.set_ylim(0.0, 1.25 * max(event.threshold for event in run.events))
-    axes.legend(frameon=False, ncols=3, loc="upper right")
+    panel.set_ylabel("test statistic")
+    panel.set_title(f"ET-GP-UCB's trigger in run {run.seed}: a broken bound resets the data", loc="left")
+    panel.set_ylim(0.0, 1.25 * max(event.threshold for event in run.events))
+    panel.legend(frameon=False, ncols=3, loc="upper right")

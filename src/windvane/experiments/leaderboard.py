@@ -25,14 +25,6 @@ from windvane.files import whole, write_text
 Order = Literal["mean rank", "worst ratio"]
 COLUMNS = (4, 3, 5)  # panels in a row of the figure: the first that leaves the fewest places empty
 TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
-COLOUR_OF = {  # the label in the paper's figures; other names are the label in small letters
-    "et-gp-ucb-backtracking": "ET-GP-UCB + backtracking",
-    "tv-gp-ucb-mle": "TV-GP-UCB + MLE",
-    "et-gp-ucb[0.01,0.05]": "ET-GP-UCB [0.01, 0.05]",
-    "et-gp-ucb[0.001,0.1]": "ET-GP-UCB [0.001, 0.1]",
-    "turbo-trigger": "TuRBO trigger",
-    "random": "random",
-}
 
 
 @dataclass(frozen=True)
@@ -286,7 +278,7 @@ def figure(board: Leaderboard) -> Any:
         lines = [board.line(name, task) for name in names]
         panel.axvline(1.0, color=figures.GREY, lw=0.9, ls=":")
         for place, line in zip(places, lines, strict=True):
-            shade = _colour(line.algorithm)
+            shade = figures.colour(line.algorithm)
             panel.plot((line.score_low, line.score_high), (place, place), color=shade, lw=2.6, alpha=0.45)
             panel.plot(
                 line.score, place, "o", ms=6.5, color=shade, mec="black", mew=0.9 * (line.ratio == 1.0)
@@ -305,7 +297,7 @@ def figure(board: Leaderboard) -> Any:
 def _overall_panel(panel: Any, board: Leaderboard) -> None:
     top = max([s.worst_ratio for s in board.standings if math.isfinite(s.worst_ratio)], default=2.0)
     for place, s in enumerate(board.standings):
-        shade = _colour(s.algorithm)
+        shade = figures.colour(s.algorithm)
         if math.isfinite(s.ratio):
             panel.plot((s.ratio, s.worst_ratio), (place, place), color=shade, lw=1.0, alpha=0.8)
             panel.plot(s.worst_ratio, place, "|", ms=8, mew=1.6, color=shade)
@@ -317,11 +309,6 @@ def _overall_panel(panel: Any, board: Leaderboard) -> None:
     panel.xaxis.set_major_formatter("{x:g}")
     panel.set_xlim(max(top, 1.2) ** -0.05, max(top, 1.2) ** 1.06)
     panel.set_title("overall\nmean (dot) and worst (bar)", loc="left", fontsize=9.5)
-
-
-def _colour(algorithm: str) -> str:
-    name = algorithm.split(":")[0]
-    return figures.colour(COLOUR_OF.get(name, name.upper() if name.upper() in figures.COLOURS else algorithm))
 
 
 def write(board: Leaderboard, folder: Path, notes: Sequence[str], command: str) -> None:

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.extras import require
+from windvane.plots.clock import since_first
+from windvane.plots.style import BLACK, SPARE, says, sheet
 from windvane.replay.account import Account
 from windvane.replay.log import Log
 
-EXTRA = "demo"
-BLACK, GREY = "#000000", "#8c8c8c"
-# Okabe and Ito's palette: told apart by colour-blind readers too; algorithms in the order given.
-COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK, GREY)
 WIDE = 1.959964  # standard deviations either side of a 95 % interval
 MANY = 500  # measurements from which marks are small
 FLOOR = 1e-3  # of statistic / threshold, on a log scale
@@ -27,28 +24,26 @@ def draw(accounts: Sequence[Account], log: Log) -> Any:
     below = 3 if count > 1 else 2
     heights = [1.8] * count + [1.3] * below
     size = (10.0, sum(heights) + 0.8)  # inches
-    figure = require("matplotlib.figure", EXTRA).Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(count + below, 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    figure, axes = sheet(count + below, 1, size, sharex=True, height_ratios=heights)
+    panels = axes[:, 0]
     times, caption = _axis(np.array([event.time for event in accounts[0].events]), log)
     for panel in panels:
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.tick_params(labelsize=9)
         panel.grid(axis="y", lw=0.4, alpha=0.4)
     alarms, sizes, gains = panels[count], panels[count + 1], panels[-1]
     for number, account in enumerate(accounts):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = SPARE[number % len(SPARE)]  # in the order given: variants of one differ
         width = max(2.4 - 0.5 * number, 1.0)  # lines that coincide are seen one around the other
         _predictions(panels[number], account, times, colour)
         _alarms(alarms, account, times, colour)
         sizes.step(times, [event.size for event in account.events], color=colour, lw=width, where="post")
         if count > 1:
             _ahead(gains, account, accounts[0], times, colour, width)
-    _label(alarms, "statistic / threshold: the trigger fires above 1, ▼ resets")
+    says(alarms, "statistic / threshold: the trigger fires above 1, ▼ resets")
     alarms.axhline(1.0, color=BLACK, lw=0.8, ls="--")
-    _label(sizes, "measurements in use")
+    says(sizes, "measurements in use")
     sizes.set_ylim(bottom=0.0)
     if count > 1:
-        _label(gains, f"cumulative ln p(y), ahead of {accounts[0].label}: where it rises, it predicts better")
+        says(gains, f"cumulative ln p(y), ahead of {accounts[0].label}: where it rises, it predicts better")
     panels[-1].set_xlabel(caption, fontsize=9)
     pad = 0.01 * float(times[-1] - times[0]) or 0.5
     panels[-1].set_xlim(times[0] - pad, times[-1] + pad)
@@ -56,17 +51,7 @@ def draw(accounts: Sequence[Account], log: Log) -> Any:
 
 
 def _axis(times: Array, log: Log) -> tuple[Array, str]:
-    """Times as they are, or since the first one if they would all begin with the same digits."""
-    if log.times is None:
-        return times, "measurement"
-    first, span = float(times[0]), float(times[-1] - times[0])
-    if abs(first) > 20.0 * span:
-        return times - first, f"time since {first:.12g}"
-    return times, "time"
-
-
-def _label(panel: Any, says: str, colour: str = BLACK) -> None:
-    panel.set_title(says, loc="left", fontsize=10, color=colour)
+    return (times, "measurement") if log.times is None else since_first(times)
 
 
 def _predictions(panel: Any, account: Account, times: Array, colour: str) -> None:
@@ -88,8 +73,8 @@ def _predictions(panel: Any, account: Account, times: Array, colour: str) -> Non
     panel.set_ylim(low - margin, high + margin)  # the first predictions would dwarf everything
     count = len(account.resets)
     resets = f"{count} reset{'' if count == 1 else 's'}" if count else "no reset"
-    says = f"{account.label}, {resets}: y, and the 95 % interval that was predicted (○ outside)"
-    _label(panel, says, colour)
+    told = f"{account.label}, {resets}: y, and the 95 % interval that was predicted (○ outside)"
+    says(panel, told, colour)
 
 
 def _alarms(panel: Any, account: Account, times: Array, colour: str) -> None:

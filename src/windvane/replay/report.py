@@ -11,6 +11,8 @@ import numpy as np
 
 from windvane.calibration.text import aligned
 from windvane.checks import one_of
+from windvane.data import shown as shown  # explanations of studies use it from here
+from windvane.plots import html
 from windvane.replay.account import LEVELS, Account, Coverage, Figure, finite
 from windvane.replay.figure import draw
 from windvane.replay.log import Log
@@ -163,6 +165,13 @@ class Replay:
         parts = [self.about, *self.warnings, "", *tables, *self.resets, "", *self.beliefs, "", *self.notes]
         return "\n".join(parts)
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        parts = [html.paragraphs([self.about, *self.warnings])]
+        for headings, rows in self.tables:
+            parts.append(html.table(["\n".join(heading).strip() for heading in headings], rows))
+        return f"<div>{''.join(parts)}{html.paragraphs([*self.resets, *self.beliefs, *self.notes])}</div>"
+
     # -- as data ---------------------------------------------------------------------------------------
 
     def as_dict(self, events: bool = True) -> dict[str, Any]:
@@ -235,23 +244,6 @@ def space_text(space: Domain) -> str:
     if isinstance(space, Box):
         return f"Box({', '.join(f'{low:.4g} to {high:.4g}' for low, high in space.bounds)})"
     return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", str(space))
-
-
-def shown(x: Any) -> str:
-    """A point in few characters.
-
-    >>> shown(np.array([0.123456, 2.0])), shown({"gain": 0.5, "mode": "a"}), shown(7)
-    ('[0.1235, 2]', 'gain=0.5, mode=a', 'arm 7')
-    """
-    if isinstance(x, dict):
-        return ", ".join(f"{name}={_short(value)}" for name, value in x.items())
-    if isinstance(x, int | np.integer):
-        return f"arm {x}"
-    return "[" + ", ".join(_short(float(value)) for value in x) + "]"
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def figure_text(figure: Figure) -> str:
