@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench crash crash-service open load clean
+.PHONY: help demo serve docs docs-serve test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench extras crash crash-service open load clean
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,20 @@ demo: $(VENV)/demo  ## ET-GP-UCB against its rivals on a drifting objective, und
 serve: $(VENV)/service  ## the service with a demo study that runs while you watch: http://127.0.0.1:8000
 	$(BIN)/windvane serve --demo
 
+$(VENV)/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e '.[docs]'
+	@touch $@
+
+# Material prints a notice about MkDocs 2, to which we do not go: docs/decisions/0019-documentation-site.md
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/docs  ## the documentation as a site in out/site; a broken link or an unknown name stops it
+	$(BIN)/python -m mkdocs build --strict
+
+docs-serve: export NO_MKDOCS_2_WARNING = 1
+docs-serve: $(VENV)/docs  ## the same at http://127.0.0.1:8001, built again while you write
+	$(BIN)/python -m mkdocs serve --dev-addr 127.0.0.1:8001
+
 lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -77,23 +91,23 @@ endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a s
 first-steps: $(VENV)/demo  ## false alarms of ET-GP-UCB that is told nothing, by how long it learns first
 	$(BIN)/python bench/first_steps.py
 
+# Torch by its version and first, as above. W-DBO has wheels for CPython 3.11 on Linux only; without it its row says so.
+BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check
 .venv-bench/ready: bench/constraints.txt
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -c bench/constraints.txt botorch -e .
+	$(BENCH_PIP) torch==2.13.0
+	$(BENCH_PIP) -c bench/constraints.txt -e '.[plots]' botorch ax-platform optuna greenlet bayesian-optimization \
+	  scikit-optimize smac xopt
+	$(BENCH_PIP) -c bench/constraints.txt wdbo-algo wdbo-criterion || echo "no W-DBO here"
 	@touch $@
 
-bench: .venv-bench/ready  ## Windvane beside BoTorch in one run: time a step and quality of the maximiser
-	.venv-bench/bin/python bench/beside_botorch.py
+bench: .venv-bench/ready  ## Windvane beside its peers: time a step and regret, hours; BENCH=--quick for minutes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
+	  .venv-bench/bin/python bench/beside_botorch.py $(filter --quick,$(BENCH)) $(if $(PAGE),--page $(PAGE))
+	.venv-bench/bin/python bench/beside_peers.py $(BENCH) $(if $(PAGE),--page $(PAGE))
 
-.venv-wdbo/ready: bench/constraints.txt
-	$(PYTHON) -m venv .venv-wdbo
-	.venv-wdbo/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-wdbo/bin/python -m pip install --quiet --disable-pip-version-check -c bench/constraints.txt botorch wdbo-algo==1.0.7 wdbo-criterion==2.2.1 -e .
-	@touch $@
-
-wdbo-bench: .venv-wdbo/ready  ## Windvane's W-DBO beside its authors' package: agreement, speed, regret (CPython 3.11)
-	.venv-wdbo/bin/python bench/wdbo.py
+wdbo-bench: .venv-bench/ready  ## Windvane's W-DBO beside its authors' package: agreement, speed, regret (CPython 3.11)
+	.venv-bench/bin/python bench/wdbo.py
 
 crash: $(VENV)/test  ## kill -9 under four writers, 200 times, on SQLite and on PostgreSQL: is anything lost?
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/crash.py

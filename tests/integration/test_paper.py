@@ -22,11 +22,16 @@ def averages(row, column, seeds):
 
 @pytest.mark.parametrize("row", ["GP-UCB", "R-GP-UCB", "TV-GP-UCB", "UI-TVBO", "ET-GP-UCB"])
 def test_table_1_medians(row):
-    """Fifty seeds; within 0.06 of the paper's median."""
-    median = float(np.median(averages(row, "eps = 0.03", range(50))))
+    """Within 0.06 of the paper's median over fifty seeds; within half of that, twenty settle it."""
     paper = table1.PAPER[row][list(table1.COLUMNS).index("eps = 0.03")][0]
-    print(f"{row}: paper {paper:.3f}, here {median:.3f}")
-    assert abs(median - paper) <= 0.06
+    found = []
+    for runs, width in ((20, 0.03), (50, 0.06)):
+        found += averages(row, "eps = 0.03", range(len(found), runs))
+        median = float(np.median(found))
+        print(f"{row}: paper {paper:.3f}, here {median:.3f} over {runs} runs")
+        if abs(median - paper) <= width:
+            return
+    pytest.fail(f"{row}: the paper has {paper:.3f}, here it is {median:.3f}")
 
 
 def tv_gp_ucb_by_scikit_learn(seed, told, true, horizon):
