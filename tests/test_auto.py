@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -551,6 +552,68 @@ def test_a_jump_is_noticed(told, runs):
                 noticed += 1
                 break
     assert noticed >= 0.6 * runs
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("jump", [8.0, -8.0, 300.0])
+def test_a_level_far_beyond_all_that_was_seen_is_a_change_and_no_row_of_outliers(told, jump):
+    """One value from nowhere is an outlier; a few in a row that agree are a new level, and the shape is found again."""
+    rng = np.random.default_rng(7)
+    opt = make(LINE, seed=0, hypotheses=FEW, **(GIVEN if told else {}))
+    resets, asked = [], []
+    for t in range(1, 71):
+        x = opt.ask()
+        event = opt.tell(x, math.exp(-20.0 * (x[0] - 0.3) ** 2) + jump * (t > 40) + 0.05 * rng.normal())
+        if event.reset:
+            resets.append(t)
+            away = re.search(r"to a level ([0-9.]+) away", event.reason)
+            assert away is not None
+            assert float(away[1]) == pytest.approx(abs(jump), abs=1.5)
+        asked.append(x[0])
+        if t == 41:
+            assert event.outlier == 41
+    assert len(resets) == 1
+    assert 42 <= resets[0] <= 45
+    assert np.abs(np.array(asked[-5:]) - 0.3).max() < 0.15
+    mean, _ = opt.predict([[0.3]])
+    assert mean[0] == pytest.approx(1.0 + jump, abs=0.3)
+    restored = wv.restore(json.loads(json.dumps(opt.state())))
+    assert restored.ask() == opt.ask()
+
+
+def test_a_state_with_a_level_in_doubt_is_restored_to_the_bit():
+    rng = np.random.default_rng(3)
+    opt = make(LINE, seed=0, hypotheses=FEW, **GIVEN)
+    for t in range(1, 32):
+        x = opt.ask()
+        opt.tell(x, math.sin(5.0 * x[0]) + 20.0 * (t == 31) + 0.1 * rng.normal())
+    again = wv.restore(json.loads(json.dumps(opt.state())))
+    for _ in range(5):
+        x = opt.ask()
+        assert again.ask() == x
+        y = math.sin(5.0 * x[0]) + 20.0 + 0.1 * rng.normal()
+        assert again.tell(x, y) == opt.tell(x, y)
+
+
+def test_two_moments_that_share_the_blame_are_enough():
+    """Neither change alone is believed, but one of the two: what was before both is stale."""
+    rng = np.random.default_rng(0)
+    opt = make(LINE, seed=0, hypotheses=FEW, **GIVEN)
+    for _ in range(20):
+        opt.tell(rng.uniform(size=1), float(rng.normal()))
+    blend = opt._surrogate
+    births = [member.born for member in blend.members[blend.permanent :]]
+    assert births == sorted(births)
+    runs = len(births)
+    assert runs >= 3
+    blend.weights = np.full(blend.permanent + runs, 0.05 / (blend.permanent + runs - 2))
+    blend.weights[blend.permanent + 1 : blend.permanent + 3] = 0.55, 0.4
+    verdict = blend.verdict()
+    assert verdict.fired
+    assert f"at step {births[1]} or later" in verdict.reason
+    assert blend.since_change().steps[0] == births[1]
+    blend.weights[blend.permanent + 1 : blend.permanent + 3] = 0.4, 0.55  # the other way round: the same
+    assert blend.since_change().steps[0] == births[1]
 
 
 def test_a_reset_is_explained():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
-GROWTH = 1.4  # of the data between two fits of `auto`, which follows the drift between them by itself
+GROWTH, STARTS = 1.15, 2  # `auto` fits often and each time a little: docs/decisions/0023
 MANY = 400  # observations that `auto` keeps
 GAIN_POINTS = 256  # candidates on which the maximum information gain is computed greedily
 
@@ -353,7 +353,8 @@ class Settings:
                 "kernel: 'auto' finds out about time by itself; give the spatial kernel only"
             )
         blind = self.get("kernel") is None
-        online = LearnOnline(growth=GROWTH, search=self.search(self.unknown)) if blind else Given()
+        search = replace(self.search(self.unknown), starts=STARTS)
+        online = LearnOnline(growth=GROWTH, search=search) if blind else Given()
         return Composition(
             name=self.name,
             model=self.mixture(),

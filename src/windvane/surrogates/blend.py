@@ -37,6 +37,8 @@ RECENT = 200  # observations that hyperparameters are fitted to
 LEARNED = 10.0  # what a fitted noise is worth, in pairs of observations
 TIMED = (2, 4, 8, 16)  # observations after which the length of a step is looked at
 FEWEST = 10  # observations that a fit after a sudden change needs, and those that make a scale of y
+FAR = 3.0  # prior standard deviations from which a value is beyond what a new function would have
+SELDOM = 0.1  # how often a sudden change leads there, beside all others
 CHANGED = Hypothesis("changed", Static(), 1.0)
 
 
@@ -76,7 +78,9 @@ class Blend:
         outliers = np.zeros(len(data)) if shares is None else shares
         extra = model.outlier_size * model.kernel.diagonal(data.X)
         noises = 1.0 / ((1.0 - outliers) / belief.value + outliers / (belief.value + extra))
-        members += [self._member(model, len(members), belief, run.first, run.born) for _, run in runs]
+        members += [
+            self._member(model, len(members), belief, run.first, run.born, run.lift) for _, run in runs
+        ]
         for member in members:
             member.noises = noises[member.first :]
         self._begin(model, data, members, None, outliers, [weight for weight, _ in runs])
@@ -112,10 +116,17 @@ class Blend:
         self._start = self._snapshot()
         self._settle()
 
-    def _member(self, model: Mixture, number: int, noise: NoiseBelief, first: int, born: int) -> Member:
-        """A permanent hypothesis by its number, or a sudden change if there is none of that number."""
+    def _member(
+        self, model: Mixture, number: int, noise: NoiseBelief, first: int, born: int, lift: float = 0.0
+    ) -> Member:
+        """A permanent hypothesis by its number, or a sudden change if there is none of that number.
+
+        `lift` is the variance of the level that the objective jumped to, beside its new shape.
+        """
         known = number < len(model.hypotheses)
         hypothesis = model.hypotheses[number] if known else CHANGED
+        if lift:
+            hypothesis = replace(CHANGED, level=Static(lift))
         return Member(hypothesis, noise, first=first, born=born, lead=model.lead)
 
     def _weighed(self) -> Array:
@@ -193,21 +204,32 @@ class Blend:
         return scaling.offset + scaling.scale * mean, scaling.scale * np.sqrt(variance)
 
     def verdict(self) -> Verdict:
-        """Whether a sudden change is believed: the largest weight of one, against what it takes."""
-        runs = self.weights[self.permanent :]
-        belief, limit = (float(runs.max()) if len(runs) else 0.0), self.model.believed
+        """Whether a sudden change is believed: the weight of all that say so, against what it takes."""
+        runs, limit = self.weights[self.permanent :], self.model.believed
+        belief = float(runs.sum())
         if belief <= limit:
             return Verdict(False, belief, limit)
-        member = self.members[self.permanent + int(runs.argmax())]
+        run = self._changed()
         others = sorted(self.beliefs().items(), key=lambda pair: -pair[1])[1:3]
         rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
-        reason = f"a sudden change at step {member.born} is believed with {belief:.3g} ({rest})"
+        later = "" if float(runs.max()) > limit else " or later"
+        away = abs(run.level_mean()) * self.model.scaling.scale
+        level = f", to a level {away:.3g} away," if run.lift else ""
+        reason = f"a sudden change at step {run.born}{later}{level} is believed with {belief:.3g} ({rest})"
         return Verdict(True, belief, limit, reason)
 
+    def _changed(self) -> Member:
+        """The latest sudden change such that one then or later is believed: what was before it is stale."""
+        belief = 0.0
+        for member, weight in zip(reversed(self.members), reversed(self.weights.tolist()), strict=True):
+            belief += weight
+            if belief > self.model.believed:
+                return member
+        raise AssertionError("the weights sum to 1")
+
     def since_change(self) -> Dataset:
-        """The data since the sudden change that is believed most."""
-        runs = self.weights[self.permanent :]
-        return self.data.take(slice(self.members[self.permanent + int(runs.argmax())].first, None))
+        """The data since the sudden change that is believed in."""
+        return self.data.take(slice(self._changed().first, None))
 
     # -- following the data --------------------------------------------------------------------------
 
@@ -245,7 +267,11 @@ class Blend:
     def restart(self, data: Dataset) -> None:
         """Begin again with these data: all else is believed to be from before a sudden change."""
         noise = NoiseBelief.about(self.noise_variance, self.model.doubt)
-        self._restart(self.model, data, noise, self._shares[len(self._shares) - len(data) :])
+        run, scaling = self._changed(), self.model.scaling
+        if run.lift:  # a jump to another level: values are to be expected around that one from now on
+            scaling = replace(scaling, offset=scaling.offset + scaling.scale * run.level_mean())
+        model = replace(self.model, scaling=scaling)
+        self._restart(model, data, noise, self._shares[len(self._shares) - len(data) :])
 
     def _observe(self, new: Observation, guesses: list[Guess] | None) -> None:
         model, n = self.model, len(self.data)
@@ -255,11 +281,13 @@ class Blend:
         prior = float(model.kernel.diagonal(new.x[None, :])[0])
         weights = self.weights
         if n and model.hazard:
-            newborn = self._member(model, self.permanent, self._pooled(), n, new.step)
+            lift = lift_to(y, prior) if n >= FEWEST else 0.0
+            newborn = self._member(model, self.permanent, self._pooled(), n, new.step, lift)
             newborn.watch(np.empty((0, len(self._cache.points))))
             self.members.append(newborn)
-            guesses = [*guesses, Guess(np.empty(0), 0.0, prior)]
-            weights = np.concatenate((weights * (1.0 - model.hazard), (model.hazard,)))
+            guesses = [*guesses, Guess(np.empty(0), 0.0, prior + lift)]
+            hazard = model.hazard * (SELDOM if lift else 1.0)
+            weights = np.concatenate((weights * (1.0 - hazard), (hazard,)))
         # of an outlier so gross that it has no size, every hypothesis is to think the same
         extra = max(model.outlier_size * prior, (y - self._expected(guesses)) ** 2)
         takes = [
@@ -390,7 +418,7 @@ class Blend:
     def _snapshot(self) -> dict[str, Any]:
         """What a fresh start begins with, beside model and data."""
         members = [
-            [member.first, member.born, member.noise.a, member.noise.b, member.noises.tolist()]
+            [member.first, member.born, member.noise.a, member.noise.b, member.noises.tolist(), member.lift]
             for member in self.members
         ]
         return {
@@ -440,11 +468,27 @@ class Blend:
 
     def _remember(self, number: int, row: Any, size: int) -> Member:
         """A member as `_snapshot` wrote it."""
-        first, born, a, b, noises = row
+        first, born, a, b, noises, *rest = row
+        lift = real("state(lift)", rest[0], at_least=0.0) if rest else 0.0  # states before 0.2 have none
         belief = NoiseBelief(real("state(a)", a, above=0.0), real("state(b)", b, above=0.0))
         count = integer("state(first)", first, at_least=0, at_most=size)
-        member = self._member(self.model, number, belief, count, integer("state(born)", born, at_least=0))
+        birth = integer("state(born)", born, at_least=0)
+        member = self._member(self.model, number, belief, count, birth, lift)
         member.noises = array("state(noises)", noises, (size - count,)) if size > count else np.empty(0)
         if not (member.noises > 0.0).all():
             raise CorruptState("state: a noise variance is not positive")
         return member
+
+
+def lift_to(y: float, prior: float) -> float:
+    """The variance of the level to which a sudden change may have led, if y is what came then.
+
+    0 for what a new function of the old kind can well have. Beyond, a change of shape explains y no better
+    than an outlier does, value after value; a level of that size does. A power of 4 of the prior variance,
+    since a variance need not be known better, and there are then few different ones.
+
+    >>> [lift_to(y, 1.0) for y in (2.9, 3.1, -8.0, 9.0)]
+    [0.0, 16.0, 64.0, 256.0]
+    """
+    ratio = y * y / prior
+    return 0.0 if ratio <= FAR * FAR else prior * 4.0 ** math.ceil(math.log(ratio, 4.0))

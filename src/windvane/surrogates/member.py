@@ -69,6 +69,7 @@ class Member:
         self.z, self.alpha = np.empty(0), np.empty(0)
         self._level_space = None if self._level is None else state_space(self._level)
         self.level_variance = 0.0 if self._level_space is None else self._level_space.variance
+        self.lift = self.level_variance if born else 0.0  # of the level that a sudden change led to
         none = np.empty(0)
         self._view = self._moved = View(-math.inf, np.empty((self.order, 0)), None, None, none, none, none)
 
@@ -210,6 +211,10 @@ class Member:
         """Leave out its `count` oldest observations; a rebuild has to follow."""
         self.first += count
         self.noises = self.noises[count:]
+
+    def level_mean(self) -> float:
+        """What it believes the level to be."""
+        return float(self._view.level @ self.alpha)
 
     def innovations(self) -> tuple[Array, Array]:
         """y_i - E[y_i | before] and its variance, one step ahead, for each of its observations."""
