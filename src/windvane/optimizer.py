@@ -19,7 +19,7 @@ from windvane.acquisition.maximise import maximise
 from windvane.checks import Array, integer, one_of, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
-from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
+from windvane.data import Best, Dataset, Event, Observation, Prediction
 from windvane.errors import CorruptState, InvalidArgument, WindvaneError
 from windvane.kernels import Static
 from windvane.retention import Belief
@@ -28,13 +28,12 @@ from windvane.surrogates import GP, Blend, Given, Mixture, Model, Surrogate
 from windvane.surrogates.blend import FEWEST
 from windvane.surrogates.model import feasible
 from windvane.threads import one_thread
-from windvane.triggers import Decision, Memory, alarm
+from windvane.triggers import Memory, alarm
+from windvane.triggers.ruling import Ruling, judge, log_density, reason
 
 STATE_VERSION = 1
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
-TINY = 1e-300  # of a variance: the square of values below 1e-160 is zero in double precision
-LOG_2PI = math.log(2.0 * math.pi)
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
 
@@ -43,17 +42,6 @@ class Held(NamedTuple):
 
     observation: Observation
     x: Any  # the point as it was told, to ask for it again
-
-
-class Ruling(NamedTuple):
-    """What was decided about an observation."""
-
-    verdict: Verdict
-    monitored: bool
-    elapsed: int
-    decision: Decision
-    set_aside: bool
-    outlier: Observation | None  # set aside before, and not confirmed
 
 
 class Optimizer:
@@ -268,18 +256,18 @@ class Optimizer:
 
     def _judge(self, new: Observation, prediction: Prediction) -> tuple[Ruling, Memory]:
         """What to do about an observation, and the trigger's memory if nothing is reset."""
-        composition, elapsed, held = self.composition, self._elapsed, self._held
-        # a suspicion is always followed up
-        monitored = held is not None or composition.learning.monitors(elapsed, self._dim)
-        verdict, memory = composition.trigger.test(self._memory, prediction, new.y, elapsed)
-        decision = composition.window.decide(verdict.fired and monitored, elapsed)
-        set_aside = verdict.suspect and monitored and self._may_set_aside(decision, new.step)
-        if not monitored:
-            memory = composition.trigger.start()
-        elif verdict.suspect and not set_aside:  # a suspicion that nobody follows up is none
-            memory = self._memory
-        outlier = held.observation if held is not None and decision != "triggered" else None
-        return Ruling(verdict, monitored, elapsed, decision, set_aside, outlier), memory
+        composition = self.composition
+        return judge(
+            composition.trigger,
+            composition.window,
+            self._memory,
+            prediction,
+            new,
+            self._elapsed,
+            held=None if self._held is None else self._held.observation,
+            trusted=composition.learning.monitors(self._elapsed, self._dim),
+            may_set_aside=not composition.rescale or new.step > 1,  # y's scale is taken from the first
+        )
 
     def _believe(self, blend: Blend, new: Observation, ruling: Ruling) -> tuple[Ruling, int]:
         """A mixture is its own trigger: what came before a sudden change that it believes in is dropped."""
@@ -291,12 +279,6 @@ class Optimizer:
         blend.restart(blend.since_change())
         self._elapsed = 1
         return ruling._replace(verdict=verdict, decision="triggered", outlier=None), self.size
-
-    def _may_set_aside(self, decision: Decision, step: int) -> bool:
-        """Not where the window forces a reset anyway or forbids one, nor what y's scale is taken from."""
-        if decision != "no" or (self.composition.rescale and step == 1):
-            return False
-        return self.composition.window.decide(True, self._elapsed) == "triggered"
 
     def _again(self, told: Any, point: Array) -> Any:
         """The told point in the types that `ask` gives: to the last bit, where decoding would round."""
@@ -334,38 +316,19 @@ class Optimizer:
             mean=self._sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=_log_density(new.y, prediction) if blend is None else blend.log_density,
+            log_density=log_density(new.y, prediction) if blend is None else blend.log_density,
             statistic=ruling.verdict.statistic,
             threshold=ruling.verdict.threshold,
             monitored=ruling.monitored,
             elapsed=ruling.elapsed,
             reset=ruling.decision != "no",
-            reason=self._reason(ruling, new, prediction),
+            reason=reason(ruling, new, prediction, self._sign),
             kept=kept,
             size=self.size,
             set_aside=ruling.set_aside,
             outlier=None if ruling.outlier is None else ruling.outlier.step,
             beliefs={} if blend is None else blend.beliefs(),
         )
-
-    def _reason(self, ruling: Ruling, new: Observation, prediction: Prediction) -> str:
-        reason = ""
-        if ruling.set_aside or ruling.decision == "triggered":
-            reason = ruling.verdict.reason
-        elif ruling.decision == "forced":
-            end = "the upper end N_high of the reset window"
-            reason = f"forced: {ruling.elapsed} steps since the last reset, {end}"
-        if ruling.outlier is None:
-            return reason
-        spread = math.sqrt(prediction.std**2 + prediction.noise_variance)
-        first, second, mean = (self._sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
-        if ruling.outlier is new:
-            return f"outlier: y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted"
-        outlier = (
-            f"outlier at step {ruling.outlier.step}: y = {first:.4g} was set aside, and the second look, "
-            f"y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted, does not confirm it"
-        )
-        return f"{outlier}; {reason}" if reason else outlier
 
     def _belief(self) -> Belief:
         """What a limit may know of the model in force."""
@@ -422,13 +385,6 @@ class Optimizer:
 
 def _surrogate(space: Domain, model: Model | Mixture) -> Surrogate | Blend:
     return Blend(space, model) if isinstance(model, Mixture) else Surrogate(space, model)
-
-
-def _log_density(y: float, prediction: Prediction) -> float:
-    """ln N(y; mean, std^2 + noise variance)."""
-    total = max(prediction.std**2 + prediction.noise_variance, TINY)
-    surprise = y - prediction.mean
-    return -0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total)
 
 
 def restore(state: Any) -> Optimizer:

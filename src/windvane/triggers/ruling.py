@@ -1,0 +1,102 @@
+"""From a verdict to what is done about an observation: whoever runs a loop asks here.
+
+A trigger says what it thinks of an observation. Whether that is heeded depends on the reset window, on
+whether the model is trusted yet, and on what was set aside before.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from windvane.data import Observation, Prediction, Verdict
+from windvane.triggers.base import Memory, Trigger
+from windvane.triggers.window import Decision, ResetWindow
+
+TINY = 1e-300  # of a variance: the square of values below 1e-160 is zero in double precision
+LOG_2PI = math.log(2.0 * math.pi)
+
+
+class Ruling(NamedTuple):
+    """What was decided about an observation."""
+
+    verdict: Verdict
+    monitored: bool
+    elapsed: int
+    decision: Decision
+    set_aside: bool
+    outlier: Observation | None  # set aside before, and not confirmed
+
+
+def judge(
+    trigger: Trigger,
+    window: ResetWindow,
+    memory: Memory,
+    prediction: Prediction,
+    new: Observation,
+    elapsed: int,
+    *,
+    held: Observation | None = None,
+    trusted: bool = True,
+    may_set_aside: bool = True,
+) -> tuple[Ruling, Memory]:
+    """What to do about an observation, and the trigger's memory if nothing is reset.
+
+    `held` was set aside before, and this is the second look. `trusted`: the model has learned enough to be
+    contradicted.
+
+    >>> import numpy as np
+    >>> from windvane.triggers import PosteriorBound
+    >>> new = Observation(np.array([0.5]), 3.0, 1.0, 1)
+    >>> ruling, _ = judge(PosteriorBound(), ResetWindow(), (), Prediction(0.0, 0.1, 0.01), new, 1)
+    >>> ruling.decision
+    'triggered'
+    """
+    monitored = held is not None or trusted  # a suspicion is always followed up
+    verdict, after = trigger.test(memory, prediction, new.y, elapsed)
+    decision = window.decide(verdict.fired and monitored, elapsed)
+    set_aside = (
+        verdict.suspect
+        and monitored
+        and may_set_aside
+        and decision == "no"  # not where the window forces a reset anyway, or forbids one
+        and window.decide(True, elapsed) == "triggered"
+    )
+    if not monitored:
+        after = trigger.start()
+    elif verdict.suspect and not set_aside:  # a suspicion that nobody follows up is none
+        after = memory
+    outlier = held if decision != "triggered" else None
+    return Ruling(verdict, monitored, elapsed, decision, set_aside, outlier), after
+
+
+def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float) -> str:
+    """In words, why there was a reset, a suspicion or an outlier; y is `sign` times the caller's."""
+    why = ""
+    if ruling.set_aside or ruling.decision == "triggered":
+        why = ruling.verdict.reason
+    elif ruling.decision == "forced":
+        end = "the upper end N_high of the reset window"
+        why = f"forced: {ruling.elapsed} steps since the last reset, {end}"
+    if ruling.outlier is None:
+        return why
+    spread = math.sqrt(prediction.std**2 + prediction.noise_variance)
+    first, second, mean = (sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
+    if ruling.outlier is new:
+        return f"outlier: y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted"
+    outlier = (
+        f"outlier at step {ruling.outlier.step}: y = {first:.4g} was set aside, and the second look, "
+        f"y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted, does not confirm it"
+    )
+    return f"{outlier}; {why}" if why else outlier
+
+
+def log_density(y: float, prediction: Prediction) -> float:
+    """ln N(y; mean, std^2 + noise variance).
+
+    >>> round(log_density(0.0, Prediction(0.0, 0.6, 0.64)), 6)
+    -0.918939
+    """
+    total = max(prediction.std**2 + prediction.noise_variance, TINY)
+    surprise = y - prediction.mean
+    return -0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total)
