@@ -616,6 +616,37 @@ def test_two_moments_that_share_the_blame_are_enough():
     assert blend.since_change().steps[0] == births[1]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_learned_with_one_option_is_expected_of_the_others(seed):
+    """Three options with the same shape, one of them better: it is found, though the search began with another."""
+    rng = np.random.default_rng(seed)
+    space = wv.Space(
+        timeout=wv.Real(0.05, 20, log=True), workers=wv.Integer(1, 64), policy=wv.Choice(["a", "b", "c"])
+    )
+    opt = make(space, goal="minimize", seed=seed)
+    better = {"a": 0.0, "b": 0.0, "c": 0.0, opt.ask()["policy"]: 10.0}
+    better[next(p for p in "abc" if not better[p])] = 10.0
+    for _ in range(45):
+        x = opt.ask()
+        shape = 30.0 * math.log10(x["timeout"] / 2.0) ** 2 + 5.0 * math.log2(x["workers"] / 12.0) ** 2
+        opt.tell(x, 80.0 + shape + better[x["policy"]] + rng.normal())
+    assert better[opt.best().x["policy"]] == 0.0
+    assert opt.best().mean == pytest.approx(80.0, abs=3.0)
+
+
+def test_told_nothing_the_scale_is_not_a_third_of_what_it_should_be():
+    """A signal "larger than thought" must not set the scale by which it is judged: it would confirm itself."""
+    scales = []
+    for seed in (102, 103, 104):
+        task = wv.task(
+            "jumps", count=2, horizon=200, seed=seed
+        )  # a sample with variance 1; still up to step 67
+        opt = wv.make("auto", task.space, seed=seed)
+        wv.simulate(opt, task, seed=seed, steps=60)
+        scales.append(opt.model.scaling.scale)
+    assert all(0.5 < scale < 2.0 for scale in scales), scales
+
+
 def test_a_reset_is_explained():
     opt = make(LINE, seed=0, hypotheses=FEW[:1], hazard=0.05, **GIVEN)
     composition = replace(opt.composition, model=replace(opt.composition.model, believed=0.6))

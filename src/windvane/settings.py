@@ -46,6 +46,7 @@ from windvane.theory import greedy_information_gain, reset_time, reset_window
 from windvane.triggers import Confirmed, Never, Periodic, PosteriorBound, ResetWindow, Trigger
 
 FIRST_LENGTHSCALE = 0.3
+FIRST_CHOICE = 1.2  # of the options of a choice: two of them have a correlation of exp(-1 / 1.2^2) = 0.5
 FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
 GUESSED_NOISE = 0.02  # of the signal's variance
@@ -161,7 +162,9 @@ class Settings:
         if given is None:
             if isinstance(self.space, Arms):
                 return Empirical(np.eye(self.space.size))
-            return RBF([FIRST_LENGTHSCALE] * max(self.space.dim, 1))
+            choices = self.space.choices
+            scales = [FIRST_CHOICE if c in choices else FIRST_LENGTHSCALE for c in range(self.space.dim)]
+            return RBF(scales or [FIRST_LENGTHSCALE])
         if not isinstance(given, Kernel):
             raise InvalidType(f"kernel={given!r}: must be a kernel such as wv.RBF(0.2)")
         _fits(given, self.space)
@@ -211,10 +214,11 @@ class Settings:
             return Search(
                 learn=unknown,
                 lengthscale_prior=prior,
+                choices=self.space.choices,
                 variance=(unit, 1e6 * unit),
                 variance_prior=LogNormal(100.0 * unit, 2.0),
             )
-        return Search(learn=unknown, lengthscale_prior=prior)
+        return Search(learn=unknown, lengthscale_prior=prior, choices=self.space.choices)
 
     def learning(self, trigger: Trigger) -> Learning:
         """Learn what is open: before monitoring if there is a trigger, else again and again."""

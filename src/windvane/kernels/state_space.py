@@ -18,7 +18,6 @@ from windvane.errors import InvalidArgument
 from windvane.kernels.base import upper_triangle
 from windvane.kernels.temporal import Markov, Static, Temporal, TemporalProduct, TemporalSum
 from windvane.kernels.trends import TimeMatern32
-from windvane.late import linalg
 
 VANISHED = 1e-4  # relative to the prior: what so old an observation adds is below rounding for any decision
 LONGEST = 1e4
@@ -91,8 +90,8 @@ def state_space(temporal: Temporal) -> StateSpace:
     if isinstance(temporal, TemporalSum):
         left, right = state_space(temporal.left), state_space(temporal.right)
         return StateSpace(
-            lambda dt: linalg.block_diag(left.transition(dt), right.transition(dt)),
-            linalg.block_diag(left.stationary, right.stationary),
+            lambda dt: _beside(left.transition(dt), right.transition(dt)),
+            _beside(left.stationary, right.stationary),
             np.concatenate((left.loading, right.loading)),
             lambda dt: np.concatenate((left.lasting(dt), right.lasting(dt))),
         )
@@ -100,6 +99,19 @@ def state_space(temporal: Temporal) -> StateSpace:
         f"{temporal!r}: has no finite state; allowed are Static, Markov, TimeMatern32, "
         "Static(share) * one of them, and sums"
     )
+
+
+def _beside(one: Array, two: Array) -> Array:
+    """Two matrices as one, along the diagonal; at this size SciPy's is ten times as slow.
+
+    >>> _beside(np.ones((1, 1)), np.full((1, 2), 2.0))
+    array([[1., 0., 0.],
+           [0., 2., 2.]])
+    """
+    (n, m), (p, q) = one.shape, two.shape
+    whole = np.zeros((n + p, m + q))
+    whole[:n, :m], whole[n:, m:] = one, two
+    return whole
 
 
 def _matern32(lengthscale: float) -> StateSpace:

@@ -151,10 +151,10 @@ class Stationary(Kernel):
 
     def theta_gradient(self, A: Array) -> Array:
         """d k / d ln l_c = -2 v g' (a_c - b_c)^2 / l_c^2 and d k / d ln v = k."""
-        scales = self._scales(A.shape[1])
-        gaps = (A[:, None, :] - A[None, :, :]) ** 2 * scales
-        value, first, _ = self.derivatives(gaps.sum(-1))
-        by_coordinate = -first[None] * gaps.transpose(2, 0, 1)
+        scales, columns = self._scales(A.shape[1]), A.T
+        gaps = (columns[:, :, None] - columns[:, None, :]) ** 2 * scales[:, None, None]  # d x n x n
+        value, first, _ = self.derivatives(gaps.sum(0))
+        by_coordinate = -first[None] * gaps
         if len(self.lengthscale) == 1:
             by_coordinate = by_coordinate.sum(0, keepdims=True)
         return np.concatenate((by_coordinate, value[None]))

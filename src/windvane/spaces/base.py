@@ -56,6 +56,11 @@ class Domain(ABC):
         return len(self.free_axes) == self.dim
 
     @property
+    def choices(self) -> tuple[int, ...]:
+        """The coordinates that are part of the one-hot block of a choice."""
+        return ()
+
+    @property
     def parameter_count(self) -> int:
         """The paper's dimension d: the number of parameters, which may have more coordinates."""
         return self.dim

@@ -84,8 +84,9 @@ def _scrambled(dim: int) -> tuple[Words, Words]:
     lower = np.tril(rng.integers(2, size=(dim, BITS, BITS), dtype=np.uint32))
     lower[:, np.arange(BITS), np.arange(BITS)] = 1
     directions = np.stack([_directions(polynomial, first) for polynomial, first in TABLE[:dim]])
-    digits = directions[:, :, None] >> np.arange(BITS - 1, -1, -1, dtype=np.uint32) & np.uint32(1)  # highest first
-    mapped = digits @ lower.transpose(0, 2, 1) & np.uint32(1)
+    one, highest_first = np.uint32(1), np.arange(BITS - 1, -1, -1, dtype=np.uint32)
+    digits = directions[:, :, None] >> highest_first & one
+    mapped = digits @ lower.transpose(0, 2, 1) & one
     scrambled: Words = mapped @ powers[::-1]
     return scrambled, shift
 

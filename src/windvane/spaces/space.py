@@ -24,6 +24,7 @@ from windvane.spaces.base import (
     rows,
     uncountable,
 )
+from windvane.spaces.parameters import Choice
 from windvane.spaces.sobol import sobol
 
 # Up to this many discrete configurations, each gets its own share of the candidates.
@@ -86,6 +87,11 @@ class Space(Domain):
         """True for the coordinates of `Real` parameters."""
         flags = [parameter.size is None for _, parameter in self.parameters for _ in range(parameter.dim)]
         return read_only(np.array(flags, dtype=np.bool_))
+
+    @cached_property
+    def choices(self) -> tuple[int, ...]:
+        """The coordinates of `Choice` parameters."""
+        return tuple(c for p, at in self._blocks if isinstance(p, Choice) for c in range(at.start, at.stop))
 
     @cached_property
     def size(self) -> int | None:

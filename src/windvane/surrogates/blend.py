@@ -396,13 +396,16 @@ class Blend:
             return  # so soon after a change, the kernel of before is the better guess
         model = self.model
         noise = Noise(self.noise_variance)
-        scaling = model.scaling
+        scaling, temporal = model.scaling, member.temporal
         if rescale:
-            scaling = generalised(recent, model.kernel, member.temporal, noise.variance, model.interval)
+            # A signal larger than thought is for a scale that was told. Where it is found out, the hypothesis
+            # would shrink the scale to a third, confirm itself, and explore a third as widely ever after.
+            temporal = Static(1.0 / member.variance) * temporal
+            scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
         data = (recent.X, scaling.inward(recent.y), recent.times / model.interval)
-        found = map_estimate(model.kernel, member.temporal, noise, data, search, seed)
+        found = map_estimate(model.kernel, temporal, noise, data, search, seed)
         if rescale:
-            scaling = generalised(recent, found.kernel, member.temporal, found.noise.variance, model.interval)
+            scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval)
         model = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
         worth = min(model.doubt + 0.5 * len(recent), LEARNED)
         belief = NoiseBelief.about(found.noise.variance, worth)

@@ -17,7 +17,7 @@ from windvane.checks import Array, integer, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.kernels import Kernel, Temporal
-from windvane.late import optimize
+from windvane.late import lapack, optimize
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.priors import LogNormal, Prior
 
@@ -39,7 +39,9 @@ class Search:
     """What is learned, within which bounds, under which priors.
 
     A prior of None is flat: with it the estimate is the maximum likelihood within the bounds. The
-    defaults are for a unit cube and standardised values.
+    defaults are for a unit cube and standardised values. `choices` are the coordinates of options without
+    an order: their lengthscales have bounds and a prior of their own, `choice` and `choice_prior`, under
+    which two options have much in common until the data say otherwise (docs/decisions/0024).
 
     >>> Search(noise=(0.1, 0.01))
     Traceback (most recent call last):
@@ -56,9 +58,12 @@ class Search:
     rate_prior: Prior | None = None
     learn: tuple[str, ...] = ("lengthscale", "noise")
     starts: int = 4
+    choices: tuple[int, ...] = ()
+    choice: Bounds = (0.2, 4.0)
+    choice_prior: Prior | None = field(default_factory=lambda: LogNormal(2.0, 0.7))
 
     def __post_init__(self) -> None:
-        for name in ("lengthscale", "noise", "variance"):
+        for name in ("lengthscale", "noise", "variance", "choice"):
             object.__setattr__(self, name, _bounds(f"learning({name})", getattr(self, name)))
         object.__setattr__(self, "rate", _bounds("learning(rate)", self.rate, most=1.0))
         object.__setattr__(self, "starts", integer("learning(starts)", self.starts, at_least=1))
@@ -66,7 +71,9 @@ class Search:
         if isinstance(learn, str) or not isinstance(learn, Iterable):
             raise InvalidType(f"learning(learn)={learn!r}: must be a list of names")
         object.__setattr__(self, "learn", tuple(learn))
-        for name in ("lengthscale_prior", "noise_prior", "variance_prior", "rate_prior"):
+        coordinates = [integer("learning(choices)", number, at_least=0) for number in self.choices]
+        object.__setattr__(self, "choices", tuple(coordinates))
+        for name in ("lengthscale_prior", "noise_prior", "variance_prior", "rate_prior", "choice_prior"):
             prior = getattr(self, name)
             if prior is not None and (isinstance(prior, type) or not hasattr(prior, "log_density")):
                 raise InvalidType(f"learning({name})={prior!r}: must be wv.Gamma, wv.LogNormal or None")
@@ -86,6 +93,12 @@ class Estimate(NamedTuple):
     log_posterior: float
 
 
+def _kind(name: str, choices: tuple[int, ...]) -> str:
+    """What an entry of a kernel's theta is: "lengthscale", "choice" for that of an option, "variance"."""
+    stem, _, rest = name.split(".")[-1].partition("[")
+    return "choice" if stem == "lengthscale" and rest and int(rest[:-1]) in choices else stem
+
+
 class _Objective:
     """Minus the log posterior of the moving entries of theta, with its gradient."""
 
@@ -100,15 +113,20 @@ class _Objective:
         self.kernel, self.temporal, self.noise, self.search = kernel, temporal, noise, search
         self.X, self.y, self.times = data
         names = (
-            *(name.split(".")[-1].split("[")[0] for name in kernel.theta_names),
+            *(_kind(name, search.choices) for name in kernel.theta_names),
             *(name.split(".")[-1] for name in temporal.theta_names),
             "noise",
         )
         self.full = np.concatenate((kernel.theta, temporal.theta, (math.log(noise.variance),)))
-        self.moving = np.array([i for i, name in enumerate(names) if name in search.learn], dtype=np.intp)
+        learned = {*search.learn, "choice"} if "lengthscale" in search.learn else set(search.learn)
+        self.moving = np.array([i for i, name in enumerate(names) if name in learned], dtype=np.intp)
         self.kinds = [names[i] for i in self.moving]
         limits = np.array([getattr(search, kind) for kind in self.kinds]).reshape(-1, 2)
         self.low, self.high = np.log(limits[:, 0]), np.log(limits[:, 1])
+        spatial, timely = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
+        self.space_moves = bool((self.moving < spatial).any())
+        self.time_moves = bool(((self.moving >= spatial) & (self.moving < timely)).any())
+        self.time = temporal.matrix(self.times, self.times)
 
     def parts(self, theta: Array) -> tuple[Kernel, Temporal, Noise]:
         full = self.full.copy()
@@ -123,27 +141,28 @@ class _Objective:
     def __call__(self, theta: Array) -> tuple[float, Array]:
         kernel, temporal, noise = self.parts(theta)
         now = float(self.times[-1])
-        space, time = kernel.matrix(self.X, self.X), temporal.matrix(self.times, self.times)
+        space = kernel.matrix(self.X, self.X)
+        time = temporal.matrix(self.times, self.times) if self.time_moves else self.time
         variances = noise.variances(self.times, now)
         K = space * time
         K.reshape(-1)[:: len(K) + 1] += variances
-        try:
-            L = np.linalg.cholesky(K)
-        except np.linalg.LinAlgError:
+        L, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1)
+        if failed:
             return 1e25, np.zeros(len(theta))  # a wall for the line search, never a result
-        inverse_factor = np.linalg.inv(L)
-        inverse = inverse_factor.T @ inverse_factor
+        half_log_determinant = float(np.log(np.diagonal(L)).sum())
+        lower, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
+        inverse = np.tril(lower) + np.tril(lower, -1).T
         alpha = inverse @ self.y
-        value = 0.5 * float(self.y @ alpha) + float(np.log(np.diagonal(L)).sum())
+        value = 0.5 * float(self.y @ alpha) + half_log_determinant
         value += 0.5 * len(self.y) * math.log(2.0 * math.pi)
         inner = inverse - np.outer(alpha, alpha)  # d value = 1/2 tr(inner dK)
-        derivatives = np.concatenate(
-            (
-                0.5 * np.einsum("pij,ij->p", kernel.theta_gradient(self.X), inner * time),
-                0.5 * np.einsum("pij,ij->p", temporal.theta_gradient(self.times), inner * space),
-                (0.5 * float(np.diagonal(inner) @ variances),),
-            )
-        )
+        derivatives = np.zeros(len(self.full))
+        a, b = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
+        if self.space_moves:
+            derivatives[:a] = _traces(kernel.theta_gradient(self.X), inner * time)
+        if self.time_moves:
+            derivatives[a:b] = _traces(temporal.theta_gradient(self.times), inner * space)
+        derivatives[-1] = 0.5 * float(np.diagonal(inner) @ variances)
         gradient = derivatives[self.moving]
         for i, kind in enumerate(self.kinds):
             prior: Prior | None = getattr(self.search, f"{kind}_prior")
@@ -153,6 +172,11 @@ class _Objective:
                 value -= density
                 gradient[i] -= slope * natural
         return value, gradient
+
+
+def _traces(derivatives: Array, inner: Array) -> Array:
+    """1/2 tr(inner dK) for each of p x n x n derivatives."""
+    return np.asarray(0.5 * (derivatives.reshape(len(derivatives), -1) @ inner.reshape(-1)))
 
 
 def map_estimate(
