@@ -1,0 +1,252 @@
+"""Optuna's samplers and Windvane's on objectives that change: dynamic regret and time a suggestion.
+
+    python bench/optuna_samplers.py            # 20 seeds of 200 trials; an hour or more
+    python bench/optuna_samplers.py --quick    # 2 seeds of 60 trials; a minute or two
+
+It needs the extras `optuna` and `demo`, and for Optuna's own samplers torch and cmaes. Give BLAS one thread
+(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1): times are processor times.
+
+Every sampler is used as `optuna.create_study(sampler=...)` uses it, with Optuna's defaults and a seed. All
+samplers meet the same objectives with the same noise. Each finished run is a file in `out/optuna/runs`, so
+that a run that was interrupted continues where it was; the table (`table.md`, `table.json`) and the figure
+(`regret.png`) are made from these files.
+
+The tasks were chosen before anything was measured, one for each way in which an objective can change, all in
+two dimensions so that 200 trials are enough to find something:
+
+- `drift`: the paper's own setting at its middle rate; everything changes a little at each step;
+- `jumps`: stands still, and is another function after a third and after two thirds of the trials;
+- `season`: drifts to its opposite and back, twice in 200 trials;
+- `moved peak`: Ackley's function, moved after half of the trials, which is drawn from no Gaussian process;
+- `static`: nothing changes. Not part of the comparison: it shows what it costs to be prepared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+
+import windvane as wv
+from windvane.extras import require
+from windvane.files import write_text
+from windvane.integrations.optuna import WindvaneSampler
+from windvane.plots import style
+
+Make = Callable[[int], optuna.samplers.BaseSampler]
+
+TASKS: dict[str, Callable[[int, int], Any]] = {
+    "drift": lambda seed, length: wv.task("within-model", dim=2, rate=0.03, horizon=length, seed=seed),
+    "jumps": lambda seed, length: wv.task("jumps", count=2, horizon=length, seed=seed),
+    "season": lambda seed, length: wv.task("seasonal", period=100, horizon=length, seed=seed),
+    "moved peak": lambda seed, length: wv.task("ackley-shift", horizon=length, seed=seed),
+    "static": lambda seed, length: wv.task("within-model", dim=2, rate=0.0, horizon=length, seed=seed),
+}
+
+
+SAMPLERS: dict[str, Make] = {
+    "WindvaneSampler": lambda seed: WindvaneSampler(seed=seed),
+    "GPSampler": lambda seed: optuna.samplers.GPSampler(seed=seed),
+    "TPESampler": lambda seed: optuna.samplers.TPESampler(seed=seed),
+    "CmaEsSampler": lambda seed: optuna.samplers.CmaEsSampler(seed=seed),
+    "RandomSampler": lambda seed: optuna.samplers.RandomSampler(seed=seed),
+}
+OURS, CONTROL = "WindvaneSampler", "static"
+RESAMPLES = 10_000  # of the seeds, for the intervals
+Runs = dict[tuple[str, str], list[dict[str, Any]]]
+
+
+class Stopwatch(optuna.samplers.BaseSampler):
+    """A sampler, and the processor time that is spent in it: not in Optuna, nor in the objective."""
+
+    def __init__(self, sampler: optuna.samplers.BaseSampler) -> None:
+        self.sampler = sampler
+        self.spent = 0.0
+
+    def _timed(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        start = time.process_time()
+        try:
+            return work(*arguments)
+        finally:
+            self.spent += time.process_time() - start
+
+    def infer_relative_search_space(self, *arguments: Any) -> Any:
+        return self._timed(self.sampler.infer_relative_search_space, *arguments)
+
+    def sample_relative(self, *arguments: Any) -> Any:
+        return self._timed(self.sampler.sample_relative, *arguments)
+
+    def sample_independent(self, *arguments: Any) -> Any:
+        return self._timed(self.sampler.sample_independent, *arguments)
+
+    def before_trial(self, *arguments: Any) -> None:
+        self._timed(self.sampler.before_trial, *arguments)
+
+    def after_trial(self, *arguments: Any) -> None:
+        self._timed(self.sampler.after_trial, *arguments)
+
+
+class Asking:
+    """A study as `wv.simulate` wants it; times are the sampler's own, trial by trial."""
+
+    def __init__(self, sampler: optuna.samplers.BaseSampler, bounds: Any) -> None:
+        self.stopwatch = Stopwatch(sampler)
+        self.study = optuna.create_study(direction="maximize", sampler=self.stopwatch)
+        self.bounds = bounds
+        self.times: list[float] = []
+
+    def ask(self) -> Any:
+        self.before = self.stopwatch.spent
+        self.trial = self.study.ask()
+        return np.array([self.trial.suggest_float(f"x{i}", lo, hi) for i, (lo, hi) in enumerate(self.bounds)])
+
+    def tell(self, x: Any, y: float) -> None:  # noqa: ARG002
+        self.study.tell(self.trial, y)
+        self.times.append(self.stopwatch.spent - self.before)
+
+
+def run(task: Any, sampler: optuna.samplers.BaseSampler, seed: int) -> dict[str, Any]:
+    """Regret and seconds, trial by trial."""
+    asking = Asking(sampler, task.space.bounds)
+    trace = wv.simulate(asking, task, seed=seed)
+    return {"regret": trace.regret.tolist(), "seconds": asking.times}
+
+
+def place(folder: Path, task: str, sampler: str, seed: int, length: int) -> Path:
+    return folder / "runs" / f"{task.replace(' ', '-')}-{sampler}-{length}-{seed}.json"
+
+
+def everything(folder: Path, tasks: list[str], samplers: list[str], seeds: int, length: int) -> None:
+    """Every run that is not there yet, seed by seed, so that all tasks and samplers advance together."""
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    todo = [(s, t, n) for s in range(seeds) for t in tasks for n in samplers]
+    todo = [(s, t, n) for s, t, n in todo if not place(folder, t, n, s, length).exists()]
+    progress = require("rich.progress", "demo")
+    for seed, task, name in progress.track(todo, description="runs"):
+        found = run(TASKS[task](seed, length), SAMPLERS[name](seed), seed)
+        write_text(place(folder, task, name, seed, length), json.dumps(found) + "\n")
+
+
+def finished(folder: Path, tasks: list[str], samplers: list[str], seeds: int, length: int) -> Runs:
+    """The runs of those seeds for which every sampler has finished a task."""
+    found: Runs = {}
+    for task in tasks:
+        paths = [[place(folder, task, name, seed, length) for name in samplers] for seed in range(seeds)]
+        whole = [row for row in paths if all(path.exists() for path in row)]
+        for at, name in enumerate(samplers):
+            found[task, name] = [json.loads(row[at].read_text(encoding="utf-8")) for row in whole]
+    return found
+
+
+def ratio(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float, float]:
+    """Mean regret over mean regret, and its 95 % interval by the bootstrap over seeds, the same for both."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(ours), size=(RESAMPLES, len(ours)))
+    spread = ours[drawn].mean(axis=1) / theirs[drawn].mean(axis=1)
+    low, high = np.quantile(spread, (0.025, 0.975))
+    return float(ours.mean() / theirs.mean()), float(low), float(high)
+
+
+def summary(runs: Runs, tasks: list[str], samplers: list[str]) -> list[dict[str, Any]]:
+    """A row for each task and sampler."""
+    rows = []
+    for task in tasks:
+        ours = np.array([np.mean(each["regret"]) for each in runs[task, OURS]]) if OURS in samplers else None
+        for name in samplers:
+            each = runs[task, name]
+            if not each:
+                continue
+            regret = np.array([np.mean(one["regret"]) for one in each])
+            seconds = np.concatenate([one["seconds"] for one in each])
+            row = {
+                "task": task,
+                "sampler": name,
+                "seeds": len(each),
+                "regret": float(regret.mean()),
+                "error": float(regret.std(ddof=1) / np.sqrt(len(regret))) if len(regret) > 1 else None,
+                "milliseconds": 1e3 * float(seconds.mean()),
+            }
+            if ours is not None and name != OURS:
+                row["ratio"] = ratio(ours, regret)
+            rows.append(row)
+    return rows
+
+
+def markdown(rows: list[dict[str, Any]], length: int) -> str:
+    """What is in the documentation."""
+    lines = ["| task | sampler | regret a trial | WindvaneSampler's, in proportion | ms a suggestion |"]
+    lines.append("|:--|:--|--:|--:|--:|")
+    for row in rows:
+        error = "" if row["error"] is None else f" ± {row['error']:.2g}"
+        share = ""
+        if "ratio" in row:
+            mean, low, high = row["ratio"]
+            share = f"{mean:.2f} ({low:.2f} to {high:.2f})"
+        lines.append(
+            f"| {row['task']} | {row['sampler']} | {row['regret']:.3g}{error} | {share} | "
+            f"{row['milliseconds']:.3g} |"
+        )
+    seeds = sorted({row["seeds"] for row in rows})
+    spoken = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    lines.append("")
+    lines.append(
+        f"{spoken} seeds of {length} trials; means, ± one standard error; 95 % intervals by bootstrap."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def figure(runs: Runs, tasks: list[str], samplers: list[str]) -> Any:
+    """Mean regret, averaged over the trials so far, and the standard error as a band."""
+    shown = [task for task in tasks if runs[task, samplers[0]]]
+    page, axes = style.sheet(1, len(shown), (3.1 * len(shown), 3.2))
+    colours = dict(
+        zip(SAMPLERS, (style.BLACK, style.VERMILION, style.BLUE, style.GREEN, style.GREY), strict=True)
+    )
+    for panel, task in zip(axes.flat, shown, strict=True):
+        for name in samplers:
+            regret = np.array([each["regret"] for each in runs[task, name]])
+            average = np.cumsum(regret, axis=1) / np.arange(1, regret.shape[1] + 1)
+            mean, error = average.mean(axis=0), average.std(axis=0) / np.sqrt(len(average))
+            steps = np.arange(1, len(mean) + 1)
+            width = 2.2 if name == OURS else 1.5
+            panel.plot(steps, mean, color=colours[name], lw=width, label=name)
+            panel.fill_between(steps, mean - error, mean + error, color=colours[name], alpha=0.15, lw=0)
+        panel.set_ylim(bottom=0)
+        panel.set_xlabel("trial", fontsize=style.text(9))
+        style.says(panel, task if task != CONTROL else "static (the control)")
+    axes.flat[0].set_ylabel("mean regret so far", fontsize=style.text(9))
+    style.legend(page, axes.flat[0], columns=5)
+    return page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--quick", action="store_true", help="2 seeds of 60 trials")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    parser.add_argument("--report", action="store_true", help="no new runs: only the table and the figure")
+    parser.add_argument("--out", type=Path, default=Path("out/optuna"))
+    given = parser.parse_args()
+    seeds, length = (2, 60) if given.quick else (given.seeds, given.trials)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    if not given.report:
+        everything(given.out, given.tasks, given.samplers, seeds, length)
+    runs = finished(given.out, given.tasks, given.samplers, seeds, length)
+    rows = summary(runs, given.tasks, given.samplers)
+    text = markdown(rows, length)
+    write_text(given.out / "table.md", text)
+    write_text(given.out / "table.json", json.dumps(rows, indent=1) + "\n")
+    style.save(figure(runs, given.tasks, given.samplers), given.out, "regret")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

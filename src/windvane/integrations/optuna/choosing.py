@@ -1,0 +1,86 @@
+"""What to try next: a function of what has ended, of what is running, of the goal and of the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from optuna.trial import FrozenTrial
+
+from windvane.integrations.optuna.branches import TRIES, Branch, branches, of_branch, reachable
+from windvane.integrations.optuna.columns import Columns, untried
+from windvane.integrations.optuna.history import Finished, avoided, observations
+from windvane.integrations.optuna.learner import Learner, Problem
+from windvane.integrations.optuna.workers import points
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a suggestion depends on."""
+
+    history: Sequence[Finished]
+    running: Sequence[FrozenTrial]
+    now: float
+    goal: str
+    seed: int
+
+    def problem(self, of: Columns) -> Problem:
+        """What an optimiser for these parameters is made for."""
+        return Problem(of, self.goal, self.seed)
+
+    def beside(self, of: Columns) -> list[tuple[Any, ...]]:
+        """The points that a new one keeps away from."""
+        return [*avoided(self.history, of), *points(self.running, of)]
+
+
+class Suggestion(NamedTuple):
+    """What one model would do: how many trials it rests on, and how good it might be."""
+
+    params: dict[str, Any]
+    tries: int
+    optimism: float
+
+
+def choose(learner: Learner, scene: Scene, of: Columns, startup: int) -> dict[str, Any]:
+    """Values for these parameters, which all branches have, and for the others of the best branch.
+
+    None at all before so many trials with a value as `startup` says.
+    """
+    told, _ = observations(scene.history, of)
+    if len(told) < startup:
+        return {}
+    new = untried(of, [*(each.point for each in told), *scene.beside(of)])
+    among = branches(scene.history)
+    if len(among) == 1:
+        live = learner.after(scene.problem(of), told)
+        return {**live.ask(scene.now, scene.beside(of)), **new}
+    found = [_in_branch(learner, scene, branch) for branch in reachable(scene.history, among)]
+    best = max(found, key=lambda each: (-min(each.tries, TRIES), each.optimism)).params
+    if new:  # nobody knows where it leads
+        best = {each.name: best[each.name] for each in of if each.name in best}
+    return {**best, **new}
+
+
+def choose_along(learner: Learner, scene: Scene, name: str, given: Branch, startup: int) -> dict[str, Any]:
+    """Values for a parameter that nobody expected, and for those that come with it.
+
+    `given` are the parameters that the trial has already: it is on its way to a branch that has them all.
+    """
+    leads = [each for each in branches(scene.history) if name in each and given <= each]
+    if not leads or sum(_inside(trial, leads[-1]) for trial in scene.history) < startup:
+        return {}
+    found = _in_branch(learner, scene, leads[-1]).params
+    return {key: value for key, value in found.items() if key not in given}
+
+
+def _in_branch(learner: Learner, scene: Scene, branch: Branch) -> Suggestion:
+    of, fixed = of_branch(scene.history, branch, alone=False)
+    told, _ = observations([trial for trial in scene.history if _inside(trial, branch)], of)
+    live = learner.after(scene.problem(of), told)
+    params = live.ask(scene.now, scene.beside(of))
+    return Suggestion({**fixed, **params}, len(told), live.optimism(params, scene.now))
+
+
+def _inside(trial: Finished, branch: Branch) -> bool:
+    return trial.value is not None and trial.params.keys() == branch

@@ -1,0 +1,137 @@
+"""What a study has measured, in the order in which it was measured.
+
+Everything that the sampler knows is a function of this and of the seed, so that a study that is opened anew
+goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+from optuna.distributions import BaseDistribution
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.integrations.optuna.columns import Columns, inward, widest
+from windvane.optimizer import LARGEST
+
+FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
+ASKED = "windvane:asked"  # a system attribute of a trial: what was chosen for it, and who evaluates it
+RECENT = 10  # trials whose ranges count, where a parameter's range changes
+AVOIDED = 5  # trials for which a point that gave no value is kept away from
+
+Clock = Literal["trials"] | timedelta
+
+
+class Finished(NamedTuple):
+    """A trial that has ended. `value` is None if there is nothing to learn from it; `time` is the model's."""
+
+    number: int
+    params: Mapping[str, Any]
+    distributions: Mapping[str, BaseDistribution]
+    value: float | None
+    time: float
+    planned: frozenset[str] = frozenset()  # the parameters that were chosen before it began
+
+
+class Told(NamedTuple):
+    """An observation as the optimiser is told it."""
+
+    point: tuple[Any, ...]
+    value: float
+    time: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How trials are read: which clock, and whether the last value of a pruned trial is a measurement."""
+
+    clock: Clock = "trials"
+    consider_pruned_trials: bool = False
+    _read: dict[int, tuple[FrozenTrial, int, Finished]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        if self.clock != "trials" and not isinstance(self.clock, timedelta):
+            raise InvalidType(f"clock={self.clock!r}: must be 'trials' or a datetime.timedelta, one step")
+        if isinstance(self.clock, timedelta) and self.clock <= timedelta(0):
+            raise InvalidArgument(f"clock={self.clock!r}: must be longer than nothing")
+        if not isinstance(self.consider_pruned_trials, bool):
+            raise InvalidType(
+                f"consider_pruned_trials={self.consider_pruned_trials!r}: must be True or False"
+            )
+
+    def history(self, study: Study) -> list[Finished]:
+        """The trials that have ended, in the order in which they did."""
+        trials = study.get_trials(deepcopy=False, states=FINISHED)
+        trials.sort(key=_ended)
+        return [self.read(trial, position) for position, trial in enumerate(trials, start=1)]
+
+    def read(self, trial: FrozenTrial, position: int) -> Finished:
+        """A trial that has ended, the `position`-th to do so; storages hand out the same object again."""
+        known = self._read.get(trial._trial_id)
+        if known is not None and known[0] is trial and known[1] == position:
+            return known[2]
+        value = self.value(trial.state, trial.values)
+        time = self.time(_ended(trial)[0], position)
+        planned = frozenset(trial.system_attrs.get(ASKED, {}).get("params", ()))
+        found = Finished(trial.number, trial.params, trial.distributions, value, time, planned)
+        self._read[trial._trial_id] = (trial, position, found)
+        return found
+
+    def value(self, state: TrialState, values: Sequence[float] | None) -> float | None:
+        """What is learned from a trial. A failure is no value, and neither is infinity."""
+        told = state == TrialState.COMPLETE or (self.consider_pruned_trials and state == TrialState.PRUNED)
+        if not told or values is None or not math.isfinite(values[0]) or abs(values[0]) > LARGEST:
+            return None
+        return float(values[0])
+
+    def time(self, moment: datetime | None, position: int) -> float:
+        """The model's time: how many trials had ended, failures included, or how many steps had passed."""
+        if isinstance(self.clock, timedelta):
+            return (moment or datetime.now()).timestamp() / self.clock.total_seconds()
+        return float(position)
+
+
+def _ended(trial: FrozenTrial) -> tuple[datetime, int]:
+    return trial.datetime_complete or trial.datetime_start or datetime.min, trial.number
+
+
+def observations(history: Sequence[Finished], of: Columns) -> tuple[list[Told], list[int]]:
+    """What there is to tell about these parameters, and the numbers of the trials."""
+    told, numbers = [], []
+    for trial in history:
+        point = None if trial.value is None else inward(of, trial.params)
+        if point is not None and trial.value is not None:
+            told.append(Told(point, trial.value, trial.time))
+            numbers.append(trial.number)
+    return told, numbers
+
+
+def avoided(history: Sequence[Finished], of: Columns) -> list[tuple[Any, ...]]:
+    """The points of late that gave no value: without this, the same point would be asked for again."""
+    points = [inward(of, trial.params) for trial in history[-AVOIDED:] if trial.value is None]
+    return [point for point in points if point is not None]
+
+
+def search_space(history: Sequence[Finished], names: frozenset[str]) -> dict[str, BaseDistribution]:
+    """The distribution of each parameter, as of late; without those that leave no choice."""
+    seen: dict[str, list[BaseDistribution]] = {name: [] for name in sorted(names)}
+    missing = set(names)
+    for trial in reversed(history):
+        if trial.value is None:
+            continue
+        for name in missing & trial.distributions.keys():
+            seen[name].append(trial.distributions[name])
+            if len(seen[name]) == RECENT:
+                missing.discard(name)
+        if not missing:
+            break
+    found = {name: widest(each) for name, each in seen.items() if each}
+    return {name: each for name, each in found.items() if not each.single()}

@@ -1,0 +1,129 @@
+"""Optimisers that have been told what a study measured.
+
+`Learner.after` is a function of its arguments: the optimiser for these parameters after these observations.
+It is quick because optimisers that were told the beginning are kept, and told the rest only. If trials end in
+another order than was expected, an optimiser that was told less is taken, or a new one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from windvane.algorithms import ALGORITHMS, make
+from windvane.checks import one_of
+from windvane.data import Event
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.integrations.optuna.columns import Columns, outward, point, space
+from windvane.integrations.optuna.history import Told
+from windvane.optimizer import Optimizer
+from windvane.spaces import Box
+
+KEPT = 16  # optimisers in memory: one for each set of parameters, and one more for each trial that runs
+
+
+class Problem(NamedTuple):
+    """What an optimiser is made for."""
+
+    columns: Columns
+    goal: str
+    seed: int
+
+
+class Live:
+    """An optimiser, and what it was told; an event for each."""
+
+    def __init__(self, problem: Problem, optimizer: Optimizer) -> None:
+        self.problem = problem
+        self.optimizer = optimizer
+        self.told: list[Told] = []
+        self.events: list[Event] = []
+
+    def follow(self, observations: Sequence[Told]) -> None:
+        """Tell what has not been told yet."""
+        for new in observations[len(self.told) :]:
+            self.events.append(
+                self.optimizer.tell(
+                    point(self.problem.columns, new.point), new.value, self._not_before(new.time)
+                )
+            )
+            self.told.append(new)
+
+    def ask(self, time: float, beside: Sequence[Sequence[Any]]) -> dict[str, Any]:
+        """The next point in Optuna's terms, chosen beside others that are being evaluated."""
+        pending = [point(self.problem.columns, each) for each in beside]
+        return outward(self.problem.columns, self.optimizer.ask(self._not_before(time), pending=pending))
+
+    def optimism(self, params: Mapping[str, Any], time: float) -> float:
+        """How good this point might be: two standard deviations better than believed, larger is better."""
+        of = self.problem.columns
+        here = point(of, [each.inward(params[each.name]) for each in of])
+        mean, std = self.optimizer.predict([here], self._not_before(time))
+        return float((mean[0] if self.problem.goal == "maximize" else -mean[0]) + 2.0 * std[0])
+
+    def best(self, time: float) -> tuple[dict[str, Any], float, float]:
+        """The point believed best, in Optuna's terms, with mean and standard deviation."""
+        best = self.optimizer.best(self._not_before(time))
+        return outward(self.problem.columns, best.x), best.mean, best.std
+
+    def copy(self) -> Live:
+        """Another one that has been told the same."""
+        other = Live(self.problem, deepcopy(self.optimizer))
+        other.told, other.events = list(self.told), list(self.events)
+        return other
+
+    def _not_before(self, time: float) -> float:
+        last = self.optimizer.last_time
+        return time if last is None else max(time, last)
+
+
+class Learner:
+    """An algorithm with its options, and the optimisers that it has made."""
+
+    def __init__(self, algorithm: str, options: Mapping[str, Any]) -> None:
+        self.algorithm = one_of("algorithm", algorithm, ALGORITHMS)
+        self.options = {name: value for name, value in options.items() if value is not None}
+        self._pool: list[Live] = []
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse now what would be refused at the second trial."""
+        for name in {"goal", "space"} & self.options.keys():
+            raise InvalidArgument(f"{name}={self.options[name]!r}: Optuna's study decides about it")
+        scales = getattr(self.options.get("kernel"), "lengthscale", (1.0,))
+        coordinates = len(scales) if isinstance(scales, tuple) else 1
+        try:
+            make(self.algorithm, Box([(0.0, 1.0)] * coordinates), seed=0, **self.options)
+        except TypeError as error:
+            if isinstance(error, InvalidType):
+                raise
+            raise InvalidType(f"options: {error}") from error
+
+    def after(self, problem: Problem, observations: Sequence[Told], *, keep: bool = False) -> Live:
+        """The optimiser that has been told these observations; `keep` the one that has been told fewer."""
+        live = self._closest(problem, observations)
+        if live is None:
+            columns, goal, seed = problem
+            live = Live(problem, make(self.algorithm, space(columns), goal=goal, seed=seed, **self.options))
+            self._pool.append(live)
+        elif keep and len(live.told) < len(observations):
+            self._pool.append(live.copy())
+        self._pool.remove(live)
+        self._pool.append(live)  # the one that was used last
+        del self._pool[:-KEPT]
+        try:
+            live.follow(observations)
+        except BaseException:
+            self._pool.remove(live)
+            raise
+        return live
+
+    def _closest(self, problem: Problem, observations: Sequence[Told]) -> Live | None:
+        """The one that has been told the most of it, and nothing else."""
+        fits = [
+            live
+            for live in self._pool
+            if live.problem == problem and live.told == observations[: len(live.told)]
+        ]
+        return max(fits, key=lambda live: len(live.told), default=None)

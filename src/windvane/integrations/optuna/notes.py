@@ -1,0 +1,140 @@
+"""What is written into a study, for people, for optuna-dashboard and for whoever opens it anew.
+
+Attributes of the study: `windvane:sampler` (what it takes to make the sampler again, its seed included),
+`windvane:resets` (the numbers of the trials at which old data were thrown away) and `windvane:believed` (the
+heaviest hypothesis, for an algorithm that weighs several). Attributes of a trial: `windvane:in_use`, how many
+observations the model rests on after it; `windvane:reset`, `windvane:reason` and `windvane:kept` where there
+was a reset; `windvane:remark` where something else was odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from windvane.codec import decode, encode
+from windvane.data import Event
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.integrations.optuna.history import FINISHED, Reading
+
+SAMPLER = "windvane:sampler"
+RESETS = "windvane:resets"
+BELIEVED = "windvane:believed"
+RESET = "windvane:reset"
+REASON = "windvane:reason"
+KEPT = "windvane:kept"
+IN_USE = "windvane:in_use"
+REMARK = "windvane:remark"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What it takes to make a sampler again; `options` is None if they cannot be written down."""
+
+    algorithm: str
+    options: Mapping[str, Any] | None
+    seed: int
+    reading: Reading
+
+    def note(self) -> dict[str, Any]:
+        """Plain JSON."""
+        clock = self.reading.clock
+        try:
+            options = None if self.options is None else encode(dict(self.options))
+        except InvalidType:  # a trigger or a kernel of the user's own that is no component
+            options = None
+        return {
+            "algorithm": self.algorithm,
+            "options": options,
+            "seed": self.seed,
+            "clock": clock.total_seconds() if isinstance(clock, timedelta) else clock,
+            "consider_pruned_trials": self.reading.consider_pruned_trials,
+        }
+
+    @staticmethod
+    def read(note: Mapping[str, Any]) -> Recipe:
+        """The recipe of a note."""
+        clock = note["clock"]
+        reading = Reading(
+            clock if clock == "trials" else timedelta(seconds=clock), note["consider_pruned_trials"]
+        )
+        options = None if note["options"] is None else decode(note["options"])
+        return Recipe(note["algorithm"], options, note["seed"], reading)
+
+
+def recipe(study: Study) -> Recipe | None:
+    """What the study says of the sampler that it was made with."""
+    note = study._storage.get_study_user_attrs(study._study_id).get(SAMPLER)
+    return None if note is None else Recipe.read(note)
+
+
+def mark_study(study: Study, key: str, value: Any) -> None:
+    """Set an attribute; past the study, as a pruner may have handed over a part of one that cannot."""
+    study._storage.set_study_user_attr(study._study_id, key, value)
+
+
+def some_seed() -> int:
+    """A seed from the operating system, short enough for any database and any reader of JSON."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+def goal(study: Study) -> str:
+    """`minimize` or `maximize`; an error for several objectives at once."""
+    if len(study.directions) != 1:
+        given = [each.name.lower() for each in study.directions]
+        raise InvalidArgument(
+            f"directions={given}: must be one; Windvane has no sampler for several objectives"
+        )
+    return study.direction.name.lower()
+
+
+def write(study: Study, trial: FrozenTrial, event: Event) -> None:
+    """What happened at a trial, while it may still be written into it."""
+    _mark(study, trial, IN_USE, event.size)
+    if event.reset:
+        _mark(study, trial, RESET, True)
+        _mark(study, trial, REASON, event.reason)
+        _mark(study, trial, KEPT, event.kept)
+        earlier = (each.number for each in study.get_trials(deepcopy=False) if each.user_attrs.get(RESET))
+        mark_study(study, RESETS, sorted({*earlier, trial.number}))
+    elif event.reason:
+        remark(study, trial, event.reason)
+
+
+def remark(study: Study, trial: FrozenTrial, text: str) -> None:
+    """Something worth knowing about a trial."""
+    _mark(study, trial, REMARK, text)
+
+
+def _mark(study: Study, trial: FrozenTrial, key: str, value: Any) -> None:
+    study._storage.set_trial_user_attr(trial._trial_id, key, value)
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Old data were thrown away when this trial ended; `kept` observations survived."""
+
+    trial: int
+    reason: str
+    kept: int
+
+
+def resets(study: Study) -> list[Reset]:
+    """The resets that the sampler noted in the study, oldest first.
+
+    >>> import optuna
+    >>> resets(optuna.create_study())
+    []
+    """
+    trials = study.get_trials(deepcopy=False, states=FINISHED)
+    marked = [trial for trial in trials if trial.user_attrs.get(RESET)]
+    return [
+        Reset(trial.number, trial.user_attrs.get(REASON, ""), trial.user_attrs.get(KEPT, 0))
+        for trial in marked
+    ]

@@ -1,0 +1,232 @@
+"""Windvane as a sampler of Optuna."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Sequence
+from datetime import timedelta
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from windvane.checks import integer
+from windvane.errors import InvalidType
+from windvane.integrations.optuna import notes, workers
+from windvane.integrations.optuna.branches import branches, of_branch, reachable, shared
+from windvane.integrations.optuna.choosing import Scene, choose, choose_along
+from windvane.integrations.optuna.columns import column, columns
+from windvane.integrations.optuna.history import Clock, Finished, Reading, observations, search_space
+from windvane.integrations.optuna.learner import Learner, Live
+from windvane.integrations.optuna.notes import Recipe
+
+STREAM = 7_368_787  # so that what is drawn here has nothing to do with what the optimiser draws
+REMEMBERED = 1024  # trials that were asked for and have not ended
+
+
+class WindvaneSampler(BaseSampler):
+    """A sampler for objectives that change while they are optimised.
+
+    `algorithm` is any name of `wv.algorithms()`, and further keywords are its options, as for `wv.make`;
+    the default, `auto`, needs to be told nothing. What was learned is a function of the study's trials,
+    in the order in which they ended, and of the seed: a study that is opened anew goes on as if it had
+    never been closed. Without `seed` one is drawn, and kept in the study.
+
+    `independent_sampler` takes the parameters that have not been seen before; by default they are drawn at
+    random. `n_startup_trials` trials are drawn as well, at least the first, of which nothing is known.
+    `clock` is the model's time: "trials" counts the trials that have ended; a `datetime.timedelta` is the
+    length of a step in real time. `consider_pruned_trials` takes the last value that a pruned trial reported
+    for a measurement; by default nothing is learned from it, since an early value looks like a change.
+
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=WindvaneSampler(seed=1))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", 0, 10) - 3) ** 2, n_trials=15)
+    >>> abs(study.best_params["x"] - 3) < 0.5
+    True
+    >>> WindvaneSampler("et-gp-ucb", rate=0.03)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: make('et-gp-ucb'): does not use rate=; its options are ...
+    """
+
+    def __init__(
+        self,
+        algorithm: str = "auto",
+        *,
+        seed: int | None = None,
+        independent_sampler: BaseSampler | None = None,
+        n_startup_trials: int = 1,
+        clock: Clock = "trials",
+        consider_pruned_trials: bool = False,
+        **options: Any,
+    ) -> None:
+        if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
+            raise InvalidType(f"independent_sampler={independent_sampler!r}: must be a sampler of Optuna")
+        self.learner = Learner(algorithm, options)
+        self._seed = None if seed is None else integer("seed", seed, at_least=0)
+        self._independent = independent_sampler
+        self._startup = integer("n_startup_trials", n_startup_trials, at_least=1)
+        self.reading = Reading(clock, consider_pruned_trials)
+        self._reset_memory()
+
+    def _reset_memory(self) -> None:
+        self.lock = RLock()
+        self._recipes: dict[str, Recipe] = {}
+        self._chosen: dict[tuple[str, int], dict[str, Any]] = {}
+        self._believed: dict[str, str] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only what it was made with: the rest is in the study, and a copy learns it from there."""
+        made = {name: self.__dict__[name] for name in ("_seed", "_independent", "_startup")}
+        reading = (self.reading.clock, self.reading.consider_pruned_trials)
+        return {**made, "learner": (self.learner.algorithm, self.learner.options), "reading": reading}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.learner = Learner(*state["learner"])
+        self.reading = Reading(*state["reading"])
+        self._reset_memory()
+
+    def __repr__(self) -> str:
+        return f"<WindvaneSampler: {self.learner.algorithm}>"
+
+    # -- what Optuna calls -----------------------------------------------------------------------------
+
+    def infer_relative_search_space(
+        self,
+        study: Study,
+        trial: FrozenTrial,  # noqa: ARG002
+    ) -> dict[str, BaseDistribution]:
+        """The parameters that every branch has."""
+        notes.goal(study)
+        history = self.reading.history(study)
+        among = branches(history)
+        return search_space(history, shared(reachable(history, among)))
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """All of them together, and with them those of the branch that looks best."""
+        with self.lock:
+            scene, chosen = self._scene(study, trial), self._chosen_for(study, trial)
+            wanted = {name: each for name, each in search_space.items() if not each.single()}
+            if wanted:
+                chosen.update(choose(self.learner, scene, columns(wanted), self._startup))
+            workers.announce(study, trial, chosen)
+            return {name: chosen[name] for name in wanted if name in chosen}
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A parameter that not every trial has, as it was chosen with the others; else at random."""
+        with self.lock:
+            scene, chosen = self._scene(study, trial), self._chosen_for(study, trial)
+            wanted = column(param_name, param_distribution)
+            if param_name not in chosen:
+                given = frozenset(trial.params)
+                more = choose_along(self.learner, scene, param_name, given, self._startup)
+                if more:
+                    chosen.update(more)
+                    workers.announce(study, trial, chosen)
+            if param_name in chosen and wanted.inward(chosen[param_name]) is not None:
+                return chosen[param_name]
+            if self._independent is not None:
+                return self._independent.sample_independent(study, trial, param_name, param_distribution)
+            return wanted.draw(_generator(scene, trial, param_name))
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Nothing of its own."""
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
+
+    def after_trial(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        """Learn from the trial at once, to write what happened into it while that is possible."""
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
+        with self.lock:
+            notes.goal(study)
+            self._chosen.pop((study.study_name, trial.number), None)
+            value = self.reading.value(state, values)
+            if value is not None:
+                self._learn(study, trial, value)
+            elif state == TrialState.COMPLETE:
+                text = f"nothing was learned from the value {values}"
+                notes.remark(study, trial, text)
+                warnings.warn(f"Trial {trial.number}: {text}", stacklevel=2)
+
+    def reseed_rng(self) -> None:
+        """Nothing to do: what is drawn depends on the seed, on what was learned and on what is running."""
+        if self._independent is not None:
+            self._independent.reseed_rng()
+
+    # -- what it does ----------------------------------------------------------------------------------
+
+    def _recipe(self, study: Study) -> Recipe:
+        """What the study is optimised with; written into it when it is first seen."""
+        name = study.study_name
+        if name not in self._recipes:
+            noted = notes.recipe(study)
+            seed = self._seed
+            if seed is None:
+                seed = notes.some_seed() if noted is None else noted.seed
+            made = Recipe(self.learner.algorithm, self.learner.options, seed, self.reading)
+            if noted is None or noted.note() != made.note():
+                notes.mark_study(study, notes.SAMPLER, made.note())
+            self._recipes[name] = made
+        return self._recipes[name]
+
+    def seed(self, study: Study) -> int:
+        """The seed that this study is optimised with."""
+        return self._recipe(study).seed
+
+    def _chosen_for(self, study: Study, trial: FrozenTrial) -> dict[str, Any]:
+        """What has been chosen for a trial that has not ended."""
+        while len(self._chosen) > REMEMBERED:
+            del self._chosen[next(iter(self._chosen))]
+        return self._chosen.setdefault((study.study_name, trial.number), {})
+
+    def _scene(self, study: Study, trial: FrozenTrial) -> Scene:
+        goal, history = notes.goal(study), self.reading.history(study)
+        now = self.reading.time(trial.datetime_start, len(history) + 1)
+        return Scene(history, workers.running(study, trial), now, goal, self.seed(study))
+
+    def _learn(self, study: Study, trial: FrozenTrial, value: float) -> None:
+        """Tell the model of the trial's branch, and note what it says."""
+        scene = self._scene(study, trial)
+        time = self.reading.time(None, len(scene.history) + 1)
+        history = [*scene.history, Finished(trial.number, trial.params, trial.distributions, value, time)]
+        branch = frozenset(trial.params)
+        of, _ = of_branch(history, branch, alone=len(branches(history)) == 1)
+        told, numbers = observations([each for each in history if each.params.keys() == branch], of)
+        if not of:
+            return
+        if numbers[-1:] != [trial.number]:
+            notes.remark(study, trial, "nothing was learned: a parameter is outside its range")
+            return
+        # the trial may still end after others, and a real clock will say another time
+        unsure = bool(scene.running) or isinstance(self.reading.clock, timedelta)
+        live = self.learner.after(scene.problem(of), told, keep=unsure)
+        notes.write(study, trial, live.events[-1])
+        self._believe(study, live)
+
+    def _believe(self, study: Study, live: Live) -> None:
+        """Note the heaviest hypothesis when it has changed."""
+        beliefs = live.events[-1].beliefs
+        if beliefs:
+            heaviest = max(beliefs, key=lambda name: beliefs[name])
+            if self._believed.get(study.study_name) != heaviest:
+                notes.mark_study(study, notes.BELIEVED, heaviest)
+                self._believed[study.study_name] = heaviest
+
+
+def _generator(scene: Scene, trial: FrozenTrial, name: str) -> np.random.Generator:
+    """A function of the seed, of what has ended and of how many run beside: the same after a crash."""
+    before = sum(each.number < trial.number for each in scene.running)
+    return np.random.default_rng((scene.seed, STREAM, len(scene.history), before, zlib.crc32(name.encode())))

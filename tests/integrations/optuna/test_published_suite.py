@@ -1,0 +1,28 @@
+"""Optuna's own tests of a sampler, as published in `optuna.testing.pytest_samplers`."""
+
+import pytest
+
+published = pytest.importorskip(
+    "optuna.testing.pytest_samplers", reason="this version of Optuna does not publish its tests of samplers"
+)
+
+from windvane.integrations.optuna import WindvaneSampler  # noqa: E402
+
+# Optuna finds a range that its step does not divide worth a warning; its own test has one
+pytestmark = pytest.mark.filterwarnings("ignore:The distribution is specified by:UserWarning")
+
+
+class TestWindvaneSampler(
+    published.BasicSamplerTestCase, published.RelativeSamplerTestCase, published.SingleOnlySamplerTestCase
+):
+    """All classes but the one for several objectives, which Windvane refuses."""
+
+    @pytest.fixture
+    def sampler(self):
+        return lambda: WindvaneSampler(seed=0)
+
+
+def test_nothing_of_the_suite_is_left_out():
+    taken = {base.__name__ for base in TestWindvaneSampler.__mro__}
+    there = {name for name in vars(published) if name.endswith("SamplerTestCase") and name[0] != "_"}
+    assert there - taken == {"MultiObjectiveSamplerTestCase"}
