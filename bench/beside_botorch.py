@@ -1,10 +1,11 @@
-"""Windvane beside BoTorch, in one run, on the same posteriors: `make bench`.
+"""Windvane beside BoTorch, in one run, on the same posteriors: the first part of `make bench`.
 
 First Windvane runs its loop; then BoTorch is taken through the same data, so that at every step both
 had the same data, kernel, noise and beta, and were asked for the maximiser of mu + sqrt(beta) sigma.
 (One after the other: a program runs one optimiser, and neither should pay for the other's cold caches.
 Windvane's loop takes a fraction of a second, in which a busy machine can do anything; it is run five
-times, and each step counts with its median.)
+times, and each step counts with its median. Times are of the processor, in one thread: what other
+programs do meanwhile counts for neither.)
 BoTorch is used as its documentation shows: a fixed-noise SingleTaskGP,
 UpperConfidenceBound, optimize_acqf with 10 restarts and 512 raw samples in double precision. What is
 timed is ask + tell: for BoTorch building the model, maximising and, with a trigger, one posterior.
@@ -18,6 +19,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import botorch
@@ -29,6 +31,7 @@ from botorch.models import SingleTaskGP
 from botorch.optim import optimize_acqf
 
 import windvane as wv
+from peers.page import replace
 
 NOISE = 0.02
 REPEATS = 5
@@ -91,10 +94,21 @@ class BoTorchLoop:
         self.y.append(y)
 
 
+class Report:
+    """What is printed, kept for the page."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __call__(self, line: str) -> None:
+        self.lines.append(line)
+        print(line, flush=True)
+
+
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
+    start = time.process_time()
     result = work()
-    return result, time.perf_counter() - start
+    return result, time.process_time() - start
 
 
 def our_run(
@@ -122,7 +136,9 @@ def our_run(
     return times, sizes, record
 
 
-def compare(name: str, dim: int, steps: int, lengthscale: float, rate: float, seed: int) -> dict[str, float]:
+def compare(
+    say: Report, name: str, dim: int, steps: int, lengthscale: float, rate: float, seed: int
+) -> dict[str, float]:
     """One run; returns the ratio of total times and the share of steps where ours is not worse."""
     drifting = rate > 0.0
     repeats = [our_run(dim, steps, lengthscale, rate, seed) for _ in range(REPEATS)]
@@ -147,16 +163,16 @@ def compare(name: str, dim: int, steps: int, lengthscale: float, rate: float, se
         judge.tell(x, y)
     gaps = np.array(gaps)
     ratio = sum(theirs) / sum(ours)
-    print(f"\n{name}: d = {dim}, T = {steps}, lengthscale {lengthscale:.3g}, eps = {rate:g}")
-    print("  steps        n   Windvane ms   BoTorch ms   ratio")
+    say(f"\n{name}: d = {dim}, T = {steps}, lengthscale {lengthscale:.3g}, eps = {rate:g}")
+    say("  steps        n   Windvane ms   BoTorch ms   ratio")
     for low in range(0, steps, max(1, steps // 8)):
         part = slice(low, min(low + max(1, steps // 8), steps))
         a, b = 1e3 * np.mean(ours[part]), 1e3 * np.mean(theirs[part])
         n = np.mean(sizes[part])
-        print(f"  {part.start + 1:>3}-{part.stop:<4} {n:>7.0f} {a:>13.2f} {b:>12.1f} {b / a:>7.0f}")
+        say(f"  {part.start + 1:>3}-{part.stop:<4} {n:>7.0f} {a:>13.2f} {b:>12.1f} {b / a:>7.0f}")
     fine = float(np.mean(gaps <= 1e-4))
-    print(f"  total {sum(ours):8.3f} s against {sum(theirs):8.2f} s: {ratio:.0f} times faster")
-    print(
+    say(f"  total {sum(ours):8.3f} s against {sum(theirs):8.2f} s: {ratio:.0f} times faster")
+    say(
         f"  acquisition value not worse by more than 1e-4 on {fine:.1%} of the steps; "
         f"better by more than 1e-4 on {np.mean(gaps < -1e-4):.1%}; worst {gaps.max():.2g}"
     )
@@ -168,11 +184,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1, help="runs of each comparison")
     parser.add_argument("--quick", action="store_true", help="an eighth of the steps, to try it out")
     parser.add_argument("--dim", type=int, choices=(2, 8), help="only the comparisons in this dimension")
+    parser.add_argument("--page", type=Path, help="also write it between the marks in this page")
     given = parser.parse_args()
+    say = Report()
     warnings.filterwarnings("ignore")
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)  # as fast as two here, and Windvane uses one
-    print(
+    say(
         f"Windvane {wv.__version__}, BoTorch {botorch.__version__}, "
         f"torch {torch.__version__}, NumPy {np.__version__}"
     )
@@ -188,11 +206,13 @@ def main() -> None:
         if given.dim not in (None, dim):
             continue
         for seed in range(given.seeds):
-            found = compare(name, dim, steps // share, scale, rate, seed)
+            found = compare(say, name, dim, steps // share, scale, rate, seed)
             rows.append((f"{name}, d = {dim}", found["ratio"], least, found["fine"], fine))
-    print("\nsummary                                  ratio  wanted   not worse  wanted")
+    say("\nsummary                                  ratio  wanted   not worse  wanted")
     for name, ratio, least, fine, wanted in rows:
-        print(f"{name:<40} {ratio:>5.0f} {least:>7} {fine:>11.1%} {wanted:>7.0%}")
+        say(f"{name:<40} {ratio:>5.0f} {least:>7} {fine:>11.1%} {wanted:>7.0%}")
+    if given.page:
+        replace(given.page, "botorch", "```text\n" + "\n".join(say.lines) + "\n```")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,174 @@
+"""The comparison with other optimisers, as far as it goes without them: runs, budget, tables, page."""
+
+import importlib
+import json
+import math
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import windvane as wv
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _on_the_path(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+
+
+def part(name):
+    return importlib.import_module(f"peers.{name}")
+
+
+def made_up(peer, task, seed, regret, seconds, steps=200):
+    return {
+        "peer": peer,
+        "task": task,
+        "seed": seed,
+        "steps": steps,
+        "version": "1",
+        "regret": [regret] * steps,
+        "cpu": [seconds] * steps,
+        "wall": [seconds] * steps,
+    }
+
+
+def test_a_run_is_that_of_simulate_and_every_step_is_timed():
+    found = part("contest").one_run("et-gp-ucb", "jumps", 6000, 6)
+    task = wv.task("jumps", horizon=6, seed=6000)
+    trace = wv.simulate(wv.make("et-gp-ucb", task.space, seed=6000), task, seed=6000)
+    np.testing.assert_array_equal(found["regret"], trace.regret)
+    assert len(found["cpu"]) == len(found["wall"]) == 6
+    assert min(found["wall"]) > 0.0
+    assert "failed" not in found
+
+
+def test_all_peers_on_a_task_get_the_same_objective_in_the_same_box():
+    contest = part("contest")
+    for name, (_, make) in contest.TASKS.items():
+        one, two = make(horizon=20, seed=6001), make(horizon=20, seed=6001)
+        assert one.space == two.space == wv.Box([(0, 1)] * 2), name
+        assert one.optimum(7) == two.optimum(7)
+        assert (one.optimum(20) == one.optimum(1)) == (name == "static")
+
+
+def test_a_run_in_a_process_of_its_own_is_not_made_twice(tmp_path, monkeypatch):
+    runs = part("runs")
+    plan = [run for run in runs.plan(["random"], 1, 30) if run.task == "drift"]
+    said = []
+    first = runs.make_all(plan, tmp_path, 1.0, 1, said.append)
+    assert len(first) == 1
+    assert len(first[0]["regret"]) == 30
+    assert said[0].startswith("1/1")
+
+    def never(*_):
+        raise AssertionError("started again")
+
+    monkeypatch.setattr(runs, "start", never)
+    assert runs.make_all(plan, tmp_path, 1.0, 1, said.append) == first
+
+
+def test_a_package_that_is_missing_is_a_row_that_says_so(monkeypatch):
+    contest, table, page = part("contest"), part("table"), part("page")
+
+    def missing(_):
+        raise PackageNotFoundError("smac")
+
+    monkeypatch.setattr("peers.Peer.version", missing)
+    found = contest.one_run("smac", "drift", 6000, 30)
+    assert found["failed"].startswith("not installed")
+    text = page.section(table.summarise(["smac"], [found], 30))
+    assert "| SMAC | failed, see below | 0 |" in text
+    assert "**SMAC**, drift, seed 6000: not installed" in text
+
+
+def test_who_crashes_says_where(monkeypatch):
+    contest = part("contest")
+
+    class Breaks:
+        def ask(self):
+            return [0.5, 0.5]
+
+        def tell(self, x, y):
+            raise ValueError("no\n more")
+
+    monkeypatch.setattr("peers.Peer.make", lambda *_: Breaks())
+    found = contest.one_run("random", "drift", 6000, 30)
+    assert found["failed"] == "at step 1: ValueError: no more"
+
+
+def test_the_budget_counts_what_is_on_disk_and_what_comes_next():
+    runs = part("runs")
+    budget = runs.Budget(10.0)
+    run = runs.Run("w-dbo", "drift", 6000, 200)
+    assert budget.allows(run)
+    budget.add(run, {"cpu": [120.0, 120.0]})
+    assert budget.allows(run)
+    budget.add(run, {"cpu": [240.0]})
+    assert not budget.allows(runs.Run("w-dbo", "jumps", 6000, 200))
+    assert budget.allows(runs.Run("ax", "jumps", 6000, 200))
+
+
+def test_peers_take_turns_and_a_slow_one_has_one_task_a_seed():
+    order = [(run.seed, run.task, run.peer) for run in part("runs").plan(["auto", "ax", "random"], 8, 200)]
+    assert order[:5] == [
+        (6000, "drift", "auto"),
+        (6000, "drift", "ax"),
+        (6000, "drift", "random"),
+        (6000, "jumps", "auto"),
+        (6000, "jumps", "random"),
+    ]
+    slow = [(task, seed) for seed, task, peer in order if peer == "ax"]
+    assert [task for task, _ in slow] == ["drift", "jumps", "seasons", "static"] * 2
+    assert len(order) == len(set(order)) == 8 * 4 * 2 + 8
+
+
+def test_ratios_are_over_the_seeds_that_both_have():
+    table = part("table")
+    found = [
+        made_up("auto", task, seed, 1.0 + seed - 6000, 0.01)
+        for task in part("contest").TASKS
+        for seed in (6000, 6001)
+    ]
+    found += [made_up("ax", task, 6001, 4.0, 0.05) for task in ("drift", "jumps", "static")]
+    rows = table.summarise(["auto", "ax"], found, 200)["peers"]
+    assert rows["auto"]["regret"]["drift"]["mean"] == pytest.approx(1.5)
+    assert rows["auto"]["regret"]["drift"]["error"] == pytest.approx(math.sqrt(0.5) / math.sqrt(2.0))
+    assert rows["auto"]["changing"] == pytest.approx(1.0)
+    assert rows["ax"]["regret"]["drift"]["ratio"] == pytest.approx(2.0)
+    assert rows["ax"]["regret"]["drift"]["error"] is None
+    assert rows["ax"]["changing"] is None  # no run on seasons
+    assert rows["ax"]["static"] == pytest.approx(2.0)
+    assert rows["ax"]["time_ratio"] == pytest.approx(5.0)
+    assert rows["ax"]["ms"] == pytest.approx({"50": 50.0, "100": 50.0, "200": 50.0})
+
+
+def test_the_page_says_who_is_ahead_and_keeps_the_rest(tmp_path):
+    table, page, figure = part("table"), part("page"), part("figure")
+    tasks = list(part("contest").TASKS)
+    found = [made_up("auto", task, 6000, 1.0, 0.01) for task in tasks]
+    found += [made_up("w-dbo", task, 6000, 0.5 if task == "drift" else 2.0, 3.0) for task in tasks]
+    found += [made_up("random", task, 6000, 3.0, 0.001) for task in tasks]
+    summary = json.loads(json.dumps(table.summarise(["auto", "w-dbo", "random"], found, 200)))
+    text = page.section(summary)
+    assert "Less regret than `auto` on **drift**: W-DBO, its authors' (0.50)." in text
+    assert "Less regret than `auto` on **static**: nobody." in text
+    assert "Less time a step than `auto`: random points." in text
+    file = tmp_path / "page.md"
+    file.write_text(
+        "before\n<!-- peers: begin -->\nstale words\n<!-- peers: end -->\nafter\n", encoding="utf-8"
+    )
+    page.replace(file, "peers", text)
+    page.replace(file, "peers", text)
+    new = file.read_text(encoding="utf-8")
+    assert new.startswith("before\n<!-- peers: begin -->")
+    assert new.endswith("<!-- peers: end -->\nafter\n")
+    assert "stale words" not in new
+    assert new.count("### Time a step") == 1
+    with pytest.raises(SystemExit, match="one pair of marks"):
+        page.replace(file, "botorch", text)
+    assert len(figure.scatter(summary).axes) == 2
+    assert len(figure.curves(summary).axes) == 4
