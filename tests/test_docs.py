@@ -14,17 +14,26 @@ from windvane.cli.main import parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-EXECUTED = (
+ELSEWHERE = {"docs/how-to/client.md": "tests/client/test_client.py"}  # needs a service, and has one there
+NEEDED = {"docs/how-to/optuna.md": "optuna", "docs/how-to/botorch.md": "botorch"}  # optional packages
+EXECUTED = [
     "README.md",
+    "docs/index.md",
     "docs/tutorial.md",
-    "docs/how-to/own-trigger.md",
-    "docs/how-to/choose-delta.md",
-    "docs/how-to/benchmark.md",
-    "docs/how-to/studies.md",
-    "docs/how-to/replay.md",
-)
+    *(
+        name
+        for folder in ("how-to", "explanation")
+        for page in sorted((ROOT / "docs" / folder).glob("*.md"))
+        if (name := page.relative_to(ROOT).as_posix()) not in ELSEWHERE
+    ),
+]
 # a block is left out only if the line above it says so: <!-- skip: why -->
-BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+# and what it prints may stand right below it
+BLOCK = re.compile(
+    r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<told>.*?)^```$)?",
+    re.DOTALL | re.MULTILINE,
+)
+NUMBERS = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+)?(?:,? +[-+]?\d[\d.]*(?:e[-+]?\d+)?)*")
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 
@@ -34,11 +43,16 @@ def name_of(page):
 
 
 def blocks(page):
-    """The Python blocks of a page, padded so that a traceback shows the line of the page."""
+    """The Python blocks of a page, padded so that a traceback shows the line of the page, and what they print."""
     text = page.read_text(encoding="utf-8")
     for found in BLOCK.finditer(text):
         if not found["skip"]:
-            yield "\n" * text.count("\n", 0, found.start("code")) + found["code"]
+            yield "\n" * text.count("\n", 0, found.start("code")) + found["code"], found["told"] or ""
+
+
+def forms(printed):
+    """The lines of an output without their numbers, which differ from machine to machine."""
+    return {NUMBERS.sub("#", line).rstrip() for line in printed.splitlines()} - {"", "..."}
 
 
 def cases(function):
@@ -51,24 +65,36 @@ def cases(function):
 
 
 @pytest.mark.parametrize("page", EXECUTED)
-def test_code_runs(page, monkeypatch, tmp_path):
-    """All blocks of a page, in order, in one namespace; then the tests that the page defines."""
+def test_code_runs(page, monkeypatch, tmp_path, capsys):
+    """All blocks of a page, in order, in one namespace; then the tests that the page defines.
+
+    Each line that a page shows below a block is printed by it, but for its numbers.
+    """
+    if page in NEEDED:
+        pytest.importorskip(NEEDED[page], reason=f"needs windvane[{NEEDED[page]}]")
     module = ModuleType(re.sub(r"\W", "_", page))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.chdir(tmp_path)
     code = list(blocks(ROOT / page))
     assert code
-    for block in code:
+    for block, told in code:
         exec(compile(block, page, "exec"), module.__dict__)
+        printed = capsys.readouterr().out
+        assert forms(told) <= forms(printed), f"{page} shows\n{told}\nwhere this is printed:\n{printed}"
     for name, function in list(vars(module).items()):
         if name.startswith("test_") and inspect.isfunction(function):
             for arguments in cases(function):
                 function(**arguments)
 
 
+@pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
+def test_what_is_not_executed_here_is_executed_elsewhere(page, test):
+    assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
+
+
 def test_the_readme_example_explains_its_resets(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    for block in blocks(ROOT / "README.md"):
+    for block, _ in blocks(ROOT / "README.md"):
         exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "bound broken: |y - mean| = " in printed
@@ -97,6 +123,12 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(file), f"{name_of(page)} links to {target}, which has no such heading"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_nothing_is_left_to_be_filled_in(page):
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    assert not re.findall(r"^[A-Z][A-Z0-9]{4,}$", text, flags=re.MULTILINE)
+
+
 def test_the_readme_lists_every_algorithm_once():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"<!-- algorithms: begin -->(.+?)<!-- algorithms: end -->", text, flags=re.DOTALL)
@@ -105,7 +137,7 @@ def test_the_readme_lists_every_algorithm_once():
 
 
 def test_the_benchmark_page_lists_every_task_once():
-    text = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/benchmark.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"<!-- tasks: begin -->(.+?)<!-- tasks: end -->", text, flags=re.DOTALL)
     names = re.findall(r"^\| `([^`]+)` \|", table, flags=re.MULTILINE)
     assert sorted(names) == sorted(wv.tasks())

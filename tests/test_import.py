@@ -6,7 +6,16 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "matplotlib", "torch", "optuna", "sqlalchemy")
+HEAVY = (
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.special",
+    "scipy.stats",
+    "matplotlib",
+    "torch",
+    "optuna",
+    "sqlalchemy",
+)
 LOADED = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 HIDE = """
 import sys

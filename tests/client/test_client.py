@@ -18,7 +18,7 @@ from windvane.errors import Conflict, Forbidden, InvalidArgument, UnknownName
 
 pytest.importorskip("fastapi", reason="needs windvane[service]")
 pytest.importorskip("uvicorn", reason="needs windvane[service]")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "client.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "client.md"
 BLOCK = re.compile(r"(?P<skip><!-- skip: .+? -->\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 OPTIONS = {"algorithm": "et-gp-ucb", "kernel": wv.RBF(0.2), "noise_variance": 0.01, "seed": 3}
 ARMS = {**OPTIONS, "kernel": wv.Empirical(np.eye(5).tolist())}

@@ -77,7 +77,7 @@ def verified(secret, headers, body):
 
 def documented():
     """The function that docs/how-to/service.md gives to receivers."""
-    page = Path(__file__).parents[2] / "docs" / "service.md"
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "service.md"
     (code,) = re.findall(
         r"^```python\n(.+?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
