@@ -50,6 +50,15 @@ def test_gradient_in_the_hyperparameters(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+def test_traces_with_the_gradient(kernel):
+    A = points(2, 6)
+    inner = np.random.default_rng(3).normal(size=(6, 6))
+    inner += inner.T
+    expected = [np.trace(inner @ derivative) for derivative in kernel.theta_gradient(A)]
+    np.testing.assert_allclose(kernel.theta_traces(A, inner), expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_jet_against_finite_differences(kernel):
     A, B = points(3, 4), points(4, 5)
     jet = kernel.jet(A, B)

@@ -71,6 +71,14 @@ class Parametric(ABC):
     def theta_names(self) -> tuple[str, ...]:
         """One label for each entry of theta."""
 
+    @abstractmethod
+    def theta_gradient(self, A: Array, /) -> Array:
+        """The p x n x n derivatives of `matrix(A, A)` in theta."""
+
+    def theta_traces(self, A: Array, inner: Array) -> Array:
+        """tr(inner dK) for each of the p derivatives; `inner` is symmetric, n x n."""
+        return np.asarray(self.theta_gradient(A).reshape(-1, inner.size) @ inner.reshape(-1))
+
 
 class Kernel(Parametric):
     """A covariance of points with constant variance on the diagonal (except `Empirical`)."""
@@ -98,10 +106,6 @@ class Kernel(Parametric):
     @abstractmethod
     def with_theta(self, theta: Array) -> Kernel:
         """The same kernel with other hyperparameters."""
-
-    @abstractmethod
-    def theta_gradient(self, A: Array) -> Array:
-        """The p x m x m derivatives of `matrix(A, A)` in theta."""
 
     @property
     @abstractmethod

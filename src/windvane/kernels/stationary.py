@@ -151,13 +151,23 @@ class Stationary(Kernel):
 
     def theta_gradient(self, A: Array) -> Array:
         """d k / d ln l_c = -2 v g' (a_c - b_c)^2 / l_c^2 and d k / d ln v = k."""
-        scales, columns = self._scales(A.shape[1]), A.T
-        gaps = (columns[:, :, None] - columns[:, None, :]) ** 2 * scales[:, None, None]  # d x n x n
-        value, first, _ = self.derivatives(gaps.sum(0))
-        by_coordinate = -first[None] * gaps
+        scales = self._scales(A.shape[1])
+        gaps = (A[:, None, :] - A[None, :, :]) ** 2 * scales
+        value, first, _ = self.derivatives(gaps.sum(-1))
+        by_coordinate = -first[None] * gaps.transpose(2, 0, 1)
         if len(self.lengthscale) == 1:
             by_coordinate = by_coordinate.sum(0, keepdims=True)
         return np.concatenate((by_coordinate, value[None]))
+
+    def theta_traces(self, A: Array, inner: Array) -> Array:
+        """As above, without d x n x n numbers: sum_ij M_ij (a_i - a_j)^2 = 2 (sum_ij M_ij a_i^2 - a'Ma)."""
+        value, first, _ = self.derivatives(self._squared(A, A))
+        M, columns = first * inner, (A - A.mean(axis=0)).T
+        squares = 2.0 * (columns * columns @ M.sum(axis=1) - np.vecdot(columns @ M, columns))
+        by_coordinate = -self._scales(A.shape[1]) * squares
+        if len(self.lengthscale) == 1:
+            by_coordinate = by_coordinate.sum(keepdims=True)
+        return np.concatenate((by_coordinate, (float(np.vdot(value, inner)),)))
 
 
 @component

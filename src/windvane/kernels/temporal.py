@@ -41,10 +41,6 @@ class Temporal(Parametric):
     def with_theta(self, theta: Array) -> Temporal:
         """The same kernel with other hyperparameters."""
 
-    @abstractmethod
-    def theta_gradient(self, t: Array) -> Array:
-        """The p x n x n derivatives of `matrix(t, t)` in theta."""
-
     def __add__(self, other: Temporal) -> Temporal:
         if not isinstance(other, Temporal):
             return NotImplemented

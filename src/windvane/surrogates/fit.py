@@ -159,9 +159,9 @@ class _Objective:
         derivatives = np.zeros(len(self.full))
         a, b = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
         if self.space_moves:
-            derivatives[:a] = _traces(kernel.theta_gradient(self.X), inner * time)
+            derivatives[:a] = 0.5 * kernel.theta_traces(self.X, inner * time)
         if self.time_moves:
-            derivatives[a:b] = _traces(temporal.theta_gradient(self.times), inner * space)
+            derivatives[a:b] = 0.5 * temporal.theta_traces(self.times, inner * space)
         derivatives[-1] = 0.5 * float(np.diagonal(inner) @ variances)
         gradient = derivatives[self.moving]
         for i, kind in enumerate(self.kinds):
@@ -172,11 +172,6 @@ class _Objective:
                 value -= density
                 gradient[i] -= slope * natural
         return value, gradient
-
-
-def _traces(derivatives: Array, inner: Array) -> Array:
-    """1/2 tr(inner dK) for each of p x n x n derivatives."""
-    return np.asarray(0.5 * (derivatives.reshape(len(derivatives), -1) @ inner.reshape(-1)))
 
 
 def map_estimate(
