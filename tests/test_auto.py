@@ -647,6 +647,15 @@ def test_told_nothing_the_scale_is_not_a_third_of_what_it_should_be():
     assert all(0.5 < scale < 2.0 for scale in scales), scales
 
 
+def test_told_nothing_a_drift_does_not_take_the_noise_for_its_own():
+    """A smooth drift and a noise of 0.02, one look a step: a rough drift without noise explains nearly as much."""
+    found = []
+    for seed in (101, 105, 106):
+        task = wv.task("seasonal", period=100.0, horizon=200, seed=seed)
+        found.append(wv.simulate(wv.make(task.space, seed=seed), task, seed=seed).events[-1].noise_variance)
+    assert np.median(found) == pytest.approx(0.02, rel=0.6), found
+
+
 def test_a_reset_is_explained():
     opt = make(LINE, seed=0, hypotheses=FEW[:1], hazard=0.05, **GIVEN)
     composition = replace(opt.composition, model=replace(opt.composition.model, believed=0.6))

@@ -51,6 +51,7 @@ FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
+DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
 GROWTH, STARTS = 1.15, 2  # `auto` fits often and each time a little: docs/decisions/0023
 MANY = 400  # observations that `auto` keeps
 GAIN_POINTS = 256  # candidates on which the maximum information gain is computed greedily
@@ -358,6 +359,8 @@ class Settings:
             )
         blind = self.get("kernel") is None
         search = replace(self.search(self.unknown), starts=STARTS)
+        if "noise" in self.unknown and blind:
+            search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
         online = LearnOnline(growth=GROWTH, search=search) if blind else Given()
         return Composition(
             name=self.name,

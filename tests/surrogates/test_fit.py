@@ -266,3 +266,29 @@ def test_learn_online_goes_on_when_the_data_in_use_do_not_grow():
         if policy.due(50, 50, age, 2):
             fits, age = fits + 1, 0
     assert fits == 40
+
+
+# -- under a hypothesis about time --------------------------------------------------------------------
+
+
+def test_where_f_drifts_the_noise_has_a_prior_of_its_own():
+    prior = wv.LogNormal(0.02, 1.0)
+    search = Search(drifting_noise_prior=prior)
+    for still in (Static(), Static(0.5) * Static(2.0), Static(0.5) + Static(0.2)):
+        assert search.under(still) is search
+    for moves in (Markov(0.03), wv.TimeMatern32(30.0), Static(0.5) + Static(0.5) * Markov(0.2)):
+        assert search.under(moves).noise_prior == prior
+        assert Search().under(moves).noise_prior == Search().noise_prior
+
+
+def test_with_a_weak_prior_a_rough_drift_takes_the_noise():
+    """What the prior is for: smooth drift and a noise of 0.02, fitted under a rough drift with each of the two."""
+    X, y, times = sample(RBF(0.3), wv.TimeMatern32(30.0), 0.02, 120, 2, seed=3)
+    search = Search(drifting_noise_prior=wv.LogNormal(0.02, 1.0))
+    rough = Markov(0.1)
+    weak, strong = (
+        map_estimate(RBF([0.3, 0.3]), rough, Noise(0.01), (X, y, times), each).noise.variance
+        for each in (search, search.under(rough))
+    )
+    assert weak < 0.001
+    assert strong > 0.003

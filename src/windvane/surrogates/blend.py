@@ -403,7 +403,7 @@ class Blend:
             temporal = Static(1.0 / member.variance) * temporal
             scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
         data = (recent.X, scaling.inward(recent.y), recent.times / model.interval)
-        found = map_estimate(model.kernel, temporal, noise, data, search, seed)
+        found = map_estimate(model.kernel, temporal, noise, data, search.under(temporal), seed)
         if rescale:
             scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval)
         model = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ class Search:
     defaults are for a unit cube and standardised values. `choices` are the coordinates of options without
     an order: their lengthscales have bounds and a prior of their own, `choice` and `choice_prior`, under
     which two options have much in common until the data say otherwise (docs/decisions/0024).
+    `drifting_noise_prior` is that of the noise where f drifts, if it is to be another one.
 
     >>> Search(noise=(0.1, 0.01))
     Traceback (most recent call last):
@@ -61,6 +62,7 @@ class Search:
     choices: tuple[int, ...] = ()
     choice: Bounds = (0.2, 4.0)
     choice_prior: Prior | None = field(default_factory=lambda: LogNormal(2.0, 0.7))
+    drifting_noise_prior: Prior | None = None
 
     def __post_init__(self) -> None:
         for name in ("lengthscale", "noise", "variance", "choice"):
@@ -73,7 +75,7 @@ class Search:
         object.__setattr__(self, "learn", tuple(learn))
         coordinates = [integer("learning(choices)", number, at_least=0) for number in self.choices]
         object.__setattr__(self, "choices", tuple(coordinates))
-        for name in ("lengthscale_prior", "noise_prior", "variance_prior", "rate_prior", "choice_prior"):
+        for name in (each.name for each in fields(self) if each.name.endswith("_prior")):
             prior = getattr(self, name)
             if prior is not None and (isinstance(prior, type) or not hasattr(prior, "log_density")):
                 raise InvalidType(f"learning({name})={prior!r}: must be wv.Gamma, wv.LogNormal or None")
@@ -82,6 +84,16 @@ class Search:
             raise InvalidArgument(
                 f"learning(learn)={unknown}: allowed are 'lengthscale', 'noise', 'variance', 'rate'"
             )
+
+    def under(self, temporal: Temporal) -> Search:
+        """The search that fits under a hypothesis about time.
+
+        With one look a moment, noise and a rough drift are nearly the same. A weak prior lets the drift
+        take all of the noise, and the more it takes, the more it is believed (docs/decisions/0023).
+        """
+        if self.drifting_noise_prior is None or temporal.decay(0.0, 1.0) == 1.0:
+            return self
+        return replace(self, noise_prior=self.drifting_noise_prior)
 
 
 class Estimate(NamedTuple):
