@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import random
 import re
 from dataclasses import replace
 
@@ -654,6 +655,23 @@ def test_told_nothing_a_drift_does_not_take_the_noise_for_its_own():
         task = wv.task("seasonal", period=100.0, horizon=200, seed=seed)
         found.append(wv.simulate(wv.make(task.space, seed=seed), task, seed=seed).events[-1].noise_variance)
     assert np.median(found) == pytest.approx(0.02, rel=0.6), found
+
+
+@pytest.mark.parametrize("seed", [0, 6, 13])
+def test_a_cliff_that_is_found_is_not_a_change(seed):
+    """A kink at the summit and a cliff that is found late: steep, but it stands still."""
+    rng = random.Random(seed + 50)
+    opt = make(wv.Space(gain=wv.Real(0.1, 10, log=True)), seed=seed)
+    for step in range(1, 31):
+        x = opt.ask()
+        event = opt.tell(x, -abs(x["gain"] - 2.0) + rng.gauss(0.0, 0.05))
+        assert not event.reset, event.reason
+        assert event.monitored == (step > 20)
+
+
+def test_told_the_kernel_it_watches_from_the_start():
+    opt = make(LINE, seed=0, **GIVEN)
+    assert opt.tell(opt.ask(), 0.3).monitored
 
 
 def test_a_reset_is_explained():

@@ -32,6 +32,7 @@ from windvane.triggers import Memory, alarm
 from windvane.triggers.ruling import Ruling, judge, log_density, reason
 
 STATE_VERSION = 1
+EARLY = 20  # steps in which `auto`, told nothing, drops no data: docs/decisions/0011, 0023
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
@@ -270,15 +271,18 @@ class Optimizer:
         )
 
     def _believe(self, blend: Blend, new: Observation, ruling: Ruling) -> tuple[Ruling, int]:
-        """A mixture is its own trigger: what came before a sudden change that it believes in is dropped."""
-        verdict = blend.verdict()
-        scaled = not self.composition.rescale or self.size >= FEWEST
-        outlier = new if blend.outlier > 0.5 and scaled else None
-        if not verdict.fired:
-            return ruling._replace(verdict=verdict, outlier=outlier), 0
+        """A mixture is its own trigger: what came before a sudden change that it believes in is dropped.
+
+        Not before it knows the scale of things: to begin with, what looks like a change is often a slope.
+        """
+        verdict, blind = blend.verdict(), self.composition.rescale
+        ruling = ruling._replace(verdict=verdict, monitored=not blind or new.step > EARLY)
+        if not verdict.fired or not ruling.monitored:
+            suspect = blend.outlier > 0.5 and (not blind or self.size >= FEWEST)
+            return ruling._replace(outlier=new if suspect else None), 0
         blend.restart(blend.since_change())
         self._elapsed = 1
-        return ruling._replace(verdict=verdict, decision="triggered", outlier=None), self.size
+        return ruling._replace(decision="triggered", outlier=None), self.size
 
     def _again(self, told: Any, point: Array) -> Any:
         """The told point in the types that `ask` gives: to the last bit, where decoding would round."""

@@ -38,6 +38,7 @@ LEARNED = 10.0  # what a fitted noise is worth, in pairs of observations
 TIMED = (2, 4, 8, 16)  # observations after which the length of a step is looked at
 FEWEST = 10  # observations that a fit after a sudden change needs, and those that make a scale of y
 FAR = 3.0  # prior standard deviations from which a value is beyond what a new function would have
+SURE = 0.5  # of the prior variance: where less is left, a value beyond is no discovery
 SELDOM = 0.1  # how often a sudden change leads there, beside all others
 CHANGED = Hypothesis("changed", Static(), 1.0)
 
@@ -281,7 +282,7 @@ class Blend:
         prior = float(model.kernel.diagonal(new.x[None, :])[0])
         weights = self.weights
         if n and model.hazard:
-            lift = lift_to(y, prior) if n >= FEWEST else 0.0
+            lift = lift_to(y, prior) if n >= FEWEST and self._sure(guesses, prior) else 0.0
             newborn = self._member(model, self.permanent, self._pooled(), n, new.step, lift)
             newborn.watch(np.empty((0, len(self._cache.points))))
             self.members.append(newborn)
@@ -349,6 +350,11 @@ class Blend:
                 )
                 place += member.order
             member.absorb(own, row, pivot, step, now)
+
+    def _sure(self, guesses: list[Guess], prior: float) -> bool:
+        """Whether something was known there: what a new place has to offer may be beyond all seen before."""
+        within = sum(w * guess.variance for w, guess in zip(self.weights.tolist(), guesses, strict=True))
+        return within < SURE * prior
 
     def _expected(self, guesses: list[Guess]) -> float:
         """The mixture's mean; a newborn, which knows nothing, is left out."""
