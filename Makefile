@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve docs docs-serve test lint table1 lemma3 reproduce quick endless first-steps bench wdbo-bench extras crash crash-service open load clean
+.PHONY: help demo serve docs docs-serve test lint table1 lemma3 reproduce quick endless first-steps bench optuna-bench wdbo-bench extras crash crash-service open load clean
 
 help:  ## this list
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(VENV)/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -96,7 +96,7 @@ BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version
 .venv-bench/ready: bench/constraints.txt
 	$(PYTHON) -m venv .venv-bench
 	$(BENCH_PIP) torch==2.13.0
-	$(BENCH_PIP) -c bench/constraints.txt -e '.[plots]' botorch ax-platform optuna greenlet bayesian-optimization \
+	$(BENCH_PIP) -c bench/constraints.txt -e '.[demo]' botorch ax-platform optuna cmaes greenlet bayesian-optimization \
 	  scikit-optimize smac xopt
 	$(BENCH_PIP) -c bench/constraints.txt wdbo-algo wdbo-criterion || echo "no W-DBO here"
 	@touch $@
@@ -108,6 +108,13 @@ bench: .venv-bench/ready  ## Windvane beside its peers: time a step and regret, 
 
 wdbo-bench: .venv-bench/ready  ## Windvane's W-DBO beside its authors' package: agreement, speed, regret (CPython 3.11)
 	.venv-bench/bin/python bench/wdbo.py
+
+optuna-bench: .venv-bench/ready  ## Windvane's sampler beside Optuna's own: regret and time a suggestion, 45 minutes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
+	  .venv-bench/bin/python bench/optuna_samplers.py $(BENCH) $(if $(PAGE),--page $(PAGE))
+
+extras:  ## each extra alone in an empty environment: what it brings, whether it works, how long an import takes
+	$(PYTHON) bench/extras.py
 
 crash: $(VENV)/test  ## kill -9 under four writers, 200 times, on SQLite and on PostgreSQL: is anything lost?
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/crash.py

@@ -1,10 +1,10 @@
-"""Optuna's samplers and Windvane's on objectives that change: dynamic regret and time a suggestion.
+"""Optuna's samplers and Windvane's on objectives that change: dynamic regret and time a suggestion. `make optuna-bench`
 
-    python bench/optuna_samplers.py            # 20 seeds of 200 trials; an hour or more
+    python bench/optuna_samplers.py            # 20 seeds of 200 trials; three quarters of an hour
     python bench/optuna_samplers.py --quick    # 2 seeds of 60 trials; a minute or two
 
-It needs the extras `optuna` and `demo`, and for Optuna's own samplers torch and cmaes. Give BLAS one thread
-(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1): times are processor times.
+It needs the extras `optuna` and `demo`, and for Optuna's own samplers torch and cmaes; `make` sees to that, and gives
+BLAS one thread, since times are of the processor.
 
 Every sampler is used as `optuna.create_study(sampler=...)` uses it, with Optuna's defaults and a seed. All
 samplers meet the same objectives with the same noise. Each finished run is a file in `out/optuna/runs`, so
@@ -34,6 +34,7 @@ import numpy as np
 import optuna
 
 import windvane as wv
+from peers.page import replace
 from windvane.extras import require
 from windvane.files import write_text
 from windvane.integrations.optuna import WindvaneSampler
@@ -233,8 +234,11 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
     parser.add_argument("--report", action="store_true", help="no new runs: only the table and the figure")
+    parser.add_argument("--page", type=Path, help="also write the table and the figure into this page")
     parser.add_argument("--out", type=Path, default=Path("out/optuna"))
     given = parser.parse_args()
+    if given.quick and given.page:
+        parser.error("--quick is for trying it out: it writes no --page")
     seeds, length = (2, 60) if given.quick else (given.seeds, given.trials)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if not given.report:
@@ -244,7 +248,11 @@ def main() -> None:
     text = markdown(rows, length)
     write_text(given.out / "table.md", text)
     write_text(given.out / "table.json", json.dumps(rows, indent=1) + "\n")
-    style.save(figure(runs, given.tasks, given.samplers), given.out, "regret")
+    drawn = figure(runs, given.tasks, given.samplers)
+    style.save(drawn, given.out, "regret")
+    if given.page:
+        drawn.savefig(given.page.parents[1] / "images" / "optuna-regret.png", dpi=130)
+        replace(given.page, "measured", text)
     print(text)
 
 
