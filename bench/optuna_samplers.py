@@ -1,10 +1,10 @@
-"""Optuna's samplers and Windvane's on objectives that change: regret and time a suggestion. `make optuna-bench`
+"""Optuna's samplers and Windvane's where the objective changes: regret and time. `make optuna-bench`
 
     python bench/optuna_samplers.py            # 20 seeds of 200 trials; three quarters of an hour
     python bench/optuna_samplers.py --quick    # 2 seeds of 60 trials; a minute or two
 
-It needs the extras `optuna` and `demo`, and for Optuna's own samplers torch and cmaes; `make` sees to that, and
-gives BLAS one thread, since times are of the processor.
+It needs the extras `optuna` and `demo`, and for Optuna's own samplers torch and cmaes; `make` sees to that,
+and gives BLAS one thread, since times are of the processor.
 
 Every sampler is used as `optuna.create_study(sampler=...)` uses it, with Optuna's defaults and a seed. All
 samplers meet the same objectives with the same noise. Each finished run is a file in `out/optuna/runs`, so

@@ -34,7 +34,7 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 NUMBERS = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+)?(?:,? +[-+]?\d[\d.]*(?:e[-+]?\d+)?)*")
-RIVALS = re.compile(r" \((?:[\w., ]+: [\d.e-]+(?:; )?)+\)")  # hypotheses that are hardly believed, in a reason
+RIVALS = re.compile(r" \((?:[\w., ]+: [\d.e-]+(?:; )?)+\)")  # the hardly believed, in a reason
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 
