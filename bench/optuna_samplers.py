@@ -183,14 +183,16 @@ def markdown(rows: list[dict[str, Any]], length: int) -> str:
     """What is in the documentation."""
     lines = ["| task | sampler | regret a trial | WindvaneSampler's, in proportion | ms a suggestion |"]
     lines.append("|:--|:--|--:|--:|--:|")
+    last = ""
     for row in rows:
+        task, last = row["task"] if row["task"] != last else "", row["task"]
         error = "" if row["error"] is None else f" ± {row['error']:.2g}"
         share = ""
         if "ratio" in row:
             mean, low, high = row["ratio"]
             share = f"{mean:.2f} ({low:.2f} to {high:.2f})"
         lines.append(
-            f"| {row['task']} | {row['sampler']} | {row['regret']:.3g}{error} | {share} | "
+            f"| {task} | {row['sampler']} | {row['regret']:.3g}{error} | {share} | "
             f"{row['milliseconds']:.3g} |"
         )
     seeds = sorted({row["seeds"] for row in rows})
