@@ -77,7 +77,7 @@ def draw(settings, times, resets):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--short", action="store_true", help="a few steps only, to see that it works")
+    parser.add_argument("--short", action="store_true", help="a few steps, too few to judge by")
     parser.add_argument("--out", type=Path, default=".", metavar="FOLDER", help="where the picture goes")
     parser.add_argument("--seed", type=int, default=0, help="of the optimisers; the times have none")
     given = parser.parse_args()
@@ -93,6 +93,6 @@ if __name__ == "__main__":
     for name, took in zip(NAMES, times.T, strict=True):
         parts = (took, *np.split(took, len(PHASES)))
         means = (f"{np.exp(np.log(part).mean()):7.1f}" for part in parts)
-        print(f"{name:22}", *means, "  resets", *resets[name])
+        print(f"{name:22}", *means, "  resets", *(resets[name] or ["none"]))
     given.out.mkdir(parents=True, exist_ok=True)
     draw(settings, times, resets).savefig(given.out / "cache-under-load.png", dpi=130)

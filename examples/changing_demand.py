@@ -83,7 +83,7 @@ def draw(days, prices, lost, resets):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--short", action="store_true", help="a few days only, to see that it works")
+    parser.add_argument("--short", action="store_true", help="a few days, too few to judge by")
     parser.add_argument("--out", type=Path, default=".", metavar="FOLDER", help="where the picture goes")
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
     parser.add_argument("--runs", type=int, default=1, help="how many seeds")
@@ -93,6 +93,7 @@ if __name__ == "__main__":
     print("profit lost, euros a day     all  before  after the rival came; resets in the first run")
     for name, lost in zip(NAMES, np.mean([lost for _, lost, _ in runs], axis=0).T, strict=True):
         parts = (lost, lost[: ENTRY - days[0]], lost[ENTRY - days[0] :])
-        print(f"{name:24}", *(f"{part.mean():7.0f}" for part in parts), "   resets", *runs[0][2][name])
+        resets = runs[0][2][name] or ["none"]
+        print(f"{name:24}", *(f"{part.mean():7.0f}" for part in parts), "   resets", *resets)
     given.out.mkdir(parents=True, exist_ok=True)
     draw(days, *runs[0]).savefig(given.out / "changing-demand.png", dpi=130)

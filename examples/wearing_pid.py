@@ -73,16 +73,18 @@ def draw(costs, kps, resets, overhaul):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--short", action="store_true", help="a few batches only, to see that it works")
+    parser.add_argument("--short", action="store_true", help="a few batches, too few to judge by")
     parser.add_argument("--out", type=Path, default=".", metavar="FOLDER", help="where the picture goes")
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
     parser.add_argument("--runs", type=int, default=1, help="how many seeds")
     given = parser.parse_args()
     start, wear, after = (12, 20, 8) if given.short else (30, 240, 80)
     runs = [contest(given.seed + number, start, wear, after) for number in range(given.runs)]
-    print("mean cost a batch   all    new   worn  overhauled; resets in the first run")
+    few = "(a few batches only: too few to judge by)" if given.short else ""
+    print("mean cost a batch   all    new   worn  overhauled; resets in the first run", few)
     for name, costs in zip(NAMES, np.mean([costs for costs, _, _ in runs], axis=0).T, strict=True):
         parts = (costs, costs[: wear // 2], costs[wear // 2 : wear], costs[wear:])
-        print(f"{name:16}", *(f"{part.mean():6.2f}" for part in parts), "  resets", *runs[0][2].get(name, []))
+        resets = runs[0][2].get(name) or ["none"]
+        print(f"{name:16}", *(f"{part.mean():6.2f}" for part in parts), "  resets", *resets)
     given.out.mkdir(parents=True, exist_ok=True)
     draw(*runs[0], wear).savefig(given.out / "wearing-pid.png", dpi=130)

@@ -258,8 +258,16 @@ def make(
     """
     if isinstance(name, Domain):
         if space is not None:
-            raise InvalidType(f"make({name!r}, {space!r}): give a name and a space, or a space alone")
+            raise InvalidType(
+                f"make({name!r}, {space!r}): the name of the algorithm comes first, then the space; or "
+                "give a space alone"
+            )
         return make("auto", name, goal=goal, seed=seed, **options)
+    if not isinstance(name, str):
+        raise InvalidType(
+            f"name={name!r}: must be the name of an algorithm such as 'auto', or a space such as "
+            "wv.Space(gain=wv.Real(0, 1))"
+        )
     algorithm = ALGORITHMS[one_of("name", name, ALGORITHMS)]
     if not isinstance(space, Domain):
         raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")

@@ -13,10 +13,11 @@ def require(module: str, extra: str) -> Any:
 
     >>> require("no_such_package", "demo")
     Traceback (most recent call last):
-    windvane.errors.MissingExtra: this needs no_such_package: pip install 'windvane[demo]'
+    windvane.errors.MissingExtra: this needs no_such_package: pip install 'windvane[demo]' ...
     """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         top = (error.name or module).split(".")[0]  # what is missing may be what the module imports
-        raise MissingExtra(f"this needs {top}: pip install 'windvane[{extra}]'") from error
+        hint = f"pip install 'windvane[{extra}]' (in a clone: '.[{extra}]')"
+        raise MissingExtra(f"this needs {top}: {hint}") from None

@@ -262,7 +262,9 @@ def test_neighbours_differ_in_one_parameter(domain: Domain, seed: int) -> None:
         if isinstance(parameter, Choice):
             assert found == set(parameter.options) - {here[name]}
         elif isinstance(parameter, Integer):
-            assert found == {here[name] - 1, here[name] + 1} - {parameter.lo - 1, parameter.hi + 1}
+            assert {here[name] - 1, here[name] + 1} - {parameter.lo - 1, parameter.hi + 1} <= found
+            assert all(abs(each - here[name]).bit_count() == 1 for each in found)  # 1, 2, 4, ... away
+            assert all(parameter.lo <= each <= parameter.hi for each in found)
         else:
             assert found == set()
     assert len(np.unique(neighbours, axis=0)) == len(neighbours) or domain.dim == 0

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import gmean, rankdata
 
 from windvane.errors import InvalidArgument, StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table, spread
 from windvane.files import whole, write_text
+from windvane.late import stats
 
 Order = Literal["mean rank", "worst ratio"]
 COLUMNS = (4, 3, 5)  # panels in a row of the figure: the first that leaves the fewest places empty
@@ -108,7 +108,7 @@ def rank(results: Results, random: Mapping[str, Group], order: Order = "mean ran
 
 def _lines(task: str, groups: Mapping[str, Group], unit: float) -> list[Line]:
     medians = [group.median for group in groups.values()]
-    ranks = rankdata(medians, method="average")
+    ranks = stats.rankdata(medians, method="average")
     found = [
         Line(
             task,
@@ -136,7 +136,7 @@ def _standings(algorithms: Sequence[str], lines: Sequence[Line], order: Order) -
         own = [line for line in lines if line.algorithm == algorithm]
         ratios = [line.ratio for line in own]
         worst = max(own, key=lambda line: line.ratio)
-        mean = math.inf if math.inf in ratios else float(gmean(ratios))
+        mean = math.inf if math.inf in ratios else float(stats.gmean(ratios))
         summary.append(
             Standing(0, algorithm, float(np.mean([line.rank for line in own])), mean, worst.ratio, worst.task)
         )

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
-from scipy.optimize import brentq
-from scipy.special import ndtr
 
 from windvane.checks import Array, integer, one_of, probability, real
 from windvane.errors import InvalidArgument
 from windvane.kernels import RBF, Matern52
+from windvane.late import optimize, special
 from windvane.spaces import Box
 from windvane.theory import (
     RegretBound,
@@ -76,7 +75,7 @@ def _factor(sides: Sequence[float]) -> float:
     """a of a field of unit variance, from the sides of its domain in units of its own correlation length."""
     volumes = np.poly(-np.array(sides))[1:]  # e_1 .. e_d: the coefficients of (z + side) .. (z + side)
     levels = np.linspace(0.0, 12.0 + 2.0 * math.log1p(float(volumes.max())), 20_001)
-    tail = 2.0 * ndtr(-levels)
+    tail = 2.0 * special.ndtr(-levels)
     for j, volume in enumerate(volumes, start=1):
         density = hermeval(levels, [0.0] * (j - 1) + [1.0]) * np.exp(-0.5 * levels**2)
         tail += 2.0 * volume * (2.0 * math.pi) ** (-0.5 * (j + 1)) * density
@@ -251,7 +250,7 @@ class Problem:
         if excess(-60.0) > 0.0:
             return None
         end = -math.log10(high)
-        return float(10.0 ** (end if excess(end) < 0.0 else brentq(excess, -60.0, end, xtol=1e-6)))
+        return float(10.0 ** (end if excess(end) < 0.0 else optimize.brentq(excess, -60.0, end, xtol=1e-6)))
 
 
 @lru_cache(maxsize=16)

@@ -184,8 +184,10 @@ def _statistic(panel: Any, events: Sequence[Event], places: Array) -> None:
     with np.errstate(invalid="ignore"):
         crossed = (statistics > thresholds) & watched
     panel.plot(places[crossed], statistics[crossed], "v", color=VERMILION, ms=6, label="above")
-    limit = float(np.nanmax(thresholds))
-    highest = max(limit, float(np.nanmax(statistics)) if np.isfinite(statistics).any() else 0.0)
+    shown = watched if np.isfinite(thresholds[watched]).any() else np.ones(len(events), dtype=np.bool_)
+    limit = float(np.nanmax(thresholds[shown]))  # what is not tested may leave the picture
+    tested = statistics[shown]
+    highest = max(limit, float(np.nanmax(tested)) if np.isfinite(tested).any() else 0.0)
     if limit > 0.0 and highest > DWARFED * limit:
         panel.set_yscale("log")
         panel.set_ylim(1e-2 * float(np.nanmin(thresholds[thresholds > 0.0])), 3.0 * highest)

@@ -23,6 +23,7 @@ from windvane.spaces.base import Option, Parameter, interval, listed
 
 # Levels further apart than rounding errors, with room to spare: decode(encode(k)) is k exactly.
 _MOST_LEVELS = 2**40
+FEW = 16  # levels of an integer up to which a search goes from one to the next
 
 
 @final
@@ -165,9 +166,10 @@ class Integer(Parameter):
         return self._position(self._rank(blocks))
 
     def neighbours(self, block: Array) -> Array:
-        """The next lower and the next higher level, where there is one."""
+        """The next lower and the next higher level; where there are many, also those 2, 4, 8, ... away."""
         rank = self._rank(block)[0]
-        steps = np.array([[rank - 1], [rank + 1]])
+        far = 2.0 ** np.arange(max(math.ceil(math.log2(self.size / FEW)), 1))
+        steps = (rank + np.concatenate((-far[::-1], far)))[:, None]
         return self._position(steps[(steps[:, 0] >= 0) & (steps[:, 0] < self.size)])
 
     @cached_property

@@ -38,9 +38,14 @@ class Stale(Exception):
     """Somebody else has written to this study since its journal was read."""
 
 
+def exists(connection: Connection, name: str) -> bool:
+    """Whether there is a study of that name."""
+    return connection.execute(select(studies.c.id).where(studies.c.name == name)).first() is not None
+
+
 def create(connection: Connection, name: str, definition: dict[str, Any], state: Any, at: float) -> int:
     """A new study with an empty journal; `state` is its checkpoint at 0."""
-    if connection.execute(select(studies.c.id).where(studies.c.name == name)).first() is not None:
+    if exists(connection, name):
         raise Conflict(f"name={name!r}: there is a study of that name already; open it, or choose another")
     counters = dict.fromkeys(("head", "trials", "pending", "tells", "resets", "failed", "size"), 0)
     row = {

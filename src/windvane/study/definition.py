@@ -7,7 +7,7 @@ from typing import Any
 
 from windvane.algorithms import make
 from windvane.codec import decode, encode
-from windvane.errors import CorruptState
+from windvane.errors import Conflict, CorruptState
 from windvane.optimizer import Optimizer
 from windvane.spaces.base import Domain
 from windvane.study.checks import duration, metadata_of
@@ -34,6 +34,16 @@ def define(
         "metadata": metadata_of(metadata),
     }
     return definition, optimizer
+
+
+def same(wanted: Mapping[str, Any], found: Mapping[str, Any], *, seeded: bool) -> None:
+    """An error if a study is not the one that is wanted; its seed counts only if one was given."""
+    for name in ("space", "goal", "algorithm", "options", "expires_after", *(["seed"] if seeded else [])):
+        if wanted[name] != found[name]:
+            raise Conflict(
+                f"{name}: there is a study of that name with another, {found[name]!r}; open it as it is with "
+                "Study.open, or choose another name"
+            )
 
 
 def remake(definition: Mapping[str, Any]) -> Optimizer:

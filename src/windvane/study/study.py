@@ -20,7 +20,7 @@ from windvane.spaces.base import Domain
 from windvane.storage import KINDS, Database, Record, Summary, journal
 from windvane.study import export, logs
 from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
-from windvane.study.definition import define, remake
+from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
 from windvane.study.live import Live, Step
 from windvane.study.session import Session, reused
@@ -49,6 +49,8 @@ class Study:
     def __init__(
         self, database: Database, summary: Summary, *, clock: Clock = clocks.time, own: bool = False
     ) -> None:
+        if not isinstance(summary, Summary):
+            raise InvalidType("Study(...): use Study.create(url, name, space), or Study.open(url, name)")
         self.database = database
         self.name = summary.name
         self.definition = summary.definition
@@ -71,18 +73,24 @@ class Study:
         seed: int | None = None,
         expires_after: float | None = DAY,
         metadata: Mapping[str, Any] | None = None,
+        exist_ok: bool = False,
         clock: Clock = clocks.time,
         **options: Any,
     ) -> Study:
         """A new study in a database, which is made if there is none. Options are those of `windvane.make`.
 
         A trial that is not answered within `expires_after` seconds (a day; None: never) is not waited for.
+        With `exist_ok`, a study of that name that was created with the same arguments is opened instead.
         """
         study_name(name)
         definition, optimizer = define(space, algorithm, goal, seed, expires_after, metadata, options)
         database, own = (url, False) if isinstance(url, Database) else (Database(url, create=True), True)
         try:
             with database.link.writing() as connection:
+                if exist_ok and journal.exists(connection, name):
+                    summary = journal.find(connection, name)
+                    same(definition, summary.definition, seeded=seed is not None)
+                    return Study(database, summary, clock=clock, own=own)
                 try:
                     journal.create(connection, name, definition, Live(optimizer).state(), clock())
                 except IntegrityError:  # another process made it in this very moment

@@ -354,7 +354,7 @@ class Blend:
     def _sure(self, guesses: list[Guess], prior: float) -> bool:
         """Whether something was known there: what a new place has to offer may be beyond all seen before."""
         within = sum(w * guess.variance for w, guess in zip(self.weights.tolist(), guesses, strict=True))
-        return within < SURE * prior
+        return bool(within < SURE * prior)
 
     def _expected(self, guesses: list[Guess]) -> float:
         """The mixture's mean; a newborn, which knows nothing, is left out."""

@@ -4,6 +4,7 @@ import gpytorch
 import numpy as np
 import pytest
 import torch
+from gpytorch.constraints import GreaterThan, Interval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -206,3 +207,11 @@ def test_a_rate_outside_its_range_is_refused(rate):
 def test_what_cannot_be_is_named(call, words):
     with pytest.raises(wv.WindvaneError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("constraint", "rate"),
+    [(Interval(0.1, 0.5), 0.3), (Interval(0.01, 0.5, initial_value=0.2), 0.2), (GreaterThan(0.1), 0.2)],
+)
+def test_a_constraint_without_a_rate(constraint, rate):
+    assert MarkovKernel(rate_constraint=constraint).rate.item() == pytest.approx(rate, rel=1e-5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement, UpperConfidenceBound
-from botorch.models import ModelListGP, SingleTaskGP
+from botorch.models import ModelListGP, SingleTaskGP, SingleTaskVariationalGP
 from botorch.models.ensemble import EnsembleModel
 from botorch.models.model import Model
 from botorch.models.transforms import Log, Normalize, Standardize
@@ -16,6 +16,7 @@ from gpytorch.distributions import MultivariateNormal
 from scipy.stats import lognorm
 
 import windvane as wv
+from windvane.errors import InvalidArgument
 from windvane.integrations.botorch import ConfidenceBound, EventTriggeredLoop, given_model
 from windvane.integrations.botorch.posterior import predict
 
@@ -271,3 +272,40 @@ def test_a_posterior_that_is_none_is_named_and_nothing_is_learned(posterior, opt
     with pytest.raises(error, match=words):
         loop.tell([0.5, 0.5], 1.0)
     assert loop.state() == before
+
+
+def test_a_list_of_one_is_conditioned_like_its_model():
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    plain, listed = (
+        EventTriggeredLoop(make, bounds, learning=3, initial=1, seed=0)
+        for make in (lambda X, Y: SingleTaskGP(X, Y), lambda X, Y: ModelListGP(SingleTaskGP(X, Y)))
+    )
+    for step in range(8):
+        x = torch.tensor([0.1 * step], dtype=torch.float64)
+        one, two = plain.tell(x, math.sin(step)), listed.tell(x, math.sin(step))
+    assert one.mean == pytest.approx(two.mean)
+
+
+@pytest.mark.filterwarnings("ignore::botorch.exceptions.warnings.InputDataWarning")
+def test_a_model_that_cannot_be_conditioned_is_refused_at_once():
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    loop = EventTriggeredLoop(lambda X, Y: SingleTaskVariationalGP(X, Y), bounds, learning=3, seed=0)
+    loop.tell(torch.tensor([0.3]), 1.0)
+    with pytest.raises(InvalidArgument, match="freeze=False"):
+        loop.ask()
+
+
+def test_the_bounds_of_single_precision_belong_to_the_box():
+    bounds = torch.tensor([[0.1, 0.1], [0.9, 0.9]], dtype=torch.float32)
+    loop = EventTriggeredLoop(lambda X, Y: SingleTaskGP(X, Y), bounds, seed=0)
+    loop.tell([0.1, 0.9], 1.0)
+    with pytest.raises(InvalidArgument, match=r"x\[0\]"):
+        loop.tell([0.0999, 0.9], 1.0)
+
+
+@pytest.mark.parametrize("points", [[], None])
+def test_nothing_to_predict(points):
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    loop = EventTriggeredLoop(lambda X, Y: SingleTaskGP(X, Y), bounds, seed=0)
+    with pytest.raises(InvalidArgument, match="X: must be one or more points"):
+        loop.predict(points)

@@ -312,7 +312,8 @@ def test_a_missing_package_says_what_to_install(package):
         timeout=120,
         check=True,
     )
-    assert done.stdout.strip() == f"this needs {package}: pip install 'windvane[botorch]'"
+    hint = "pip install 'windvane[botorch]' (in a clone: '.[botorch]')"
+    assert done.stdout.strip() == f"this needs {package}: {hint}"
 
 
 @pytest.mark.parametrize("version", ["0.12.0", "0.15.1", "0.16.0"])

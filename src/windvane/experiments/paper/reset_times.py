@@ -5,12 +5,10 @@ Until its first reset ET-GP-UCB is GP-UCB, so one run of GP-UCB answers for ever
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, verdict_of
@@ -20,18 +18,18 @@ from windvane.experiments.paper.windows import HORIZON, RATES, Window, objective
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import Table
 from windvane.experiments.trial import call
+from windvane.late import stats
 
 DELTA = 0.1
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 ROW = "first reset"
 NEVER = np.iinfo(np.int64).max
-FAMILIES = {  # two parameters each, fitted by maximum likelihood
-    "inverse gamma": partial(stats.invgamma.fit, floc=0.0),
-    "lognormal": partial(stats.lognorm.fit, floc=0.0),
-    "gamma": partial(stats.gamma.fit, floc=0.0),
-    "normal": stats.norm.fit,
+FAMILIES: dict[str, tuple[str, dict[str, float]]] = {  # SciPy's, two parameters each, by maximum likelihood
+    "inverse gamma": ("invgamma", {"floc": 0.0}),
+    "lognormal": ("lognorm", {"floc": 0.0}),
+    "gamma": ("gamma", {"floc": 0.0}),
+    "normal": ("norm", {}),
 }
-DISTRIBUTIONS = dict(zip(FAMILIES, (stats.invgamma, stats.lognorm, stats.gamma, stats.norm), strict=True))
 CLOSE = 0.05  # Kolmogorov-Smirnov distance that the eye takes for the same shape
 TAIL = 0.05  # of the first resets: what we call a tail that is cut off
 Steps = npt.NDArray[np.int64]
@@ -70,10 +68,12 @@ def distances(steps: Steps) -> dict[str, float]:
     """Kolmogorov-Smirnov distance of each family, fitted to whole steps, from their distribution."""
     places = np.arange(1, HORIZON + 1)
     empirical = np.searchsorted(np.sort(steps), places, side="right") / len(steps)
-    return {
-        family: float(np.abs(empirical - DISTRIBUTIONS[family].cdf(places + 0.5, *fit(steps))).max())
-        for family, fit in FAMILIES.items()
-    }
+    found = {}
+    for family, (name, fixed) in FAMILIES.items():
+        distribution = getattr(stats, name)
+        fitted = distribution.cdf(places + 0.5, *distribution.fit(steps, **fixed))
+        found[family] = float(np.abs(empirical - fitted).max())
+    return found
 
 
 def table(results: Results) -> Table:

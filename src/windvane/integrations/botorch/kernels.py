@@ -6,6 +6,7 @@ The others of Windvane's are GPyTorch's own, and `convert` maps them: a trend is
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -44,10 +45,20 @@ class RatedKernel(Kernel):  # type: ignore[misc]
             if not isinstance(rate_prior, Prior):
                 raise InvalidType(f"{name}(rate_prior={rate_prior!r}): must be a gpytorch.priors.Prior")
             self.register_prior("rate_prior", rate_prior, _get_rate, _set_rate)
-        self.rate = FIRST_RATE if rate is None else rate
+        self.rate = self._first_rate() if rate is None else rate
 
     def _default_constraint(self) -> Interval:
         return Positive()
+
+    def _first_rate(self) -> float | Tensor:
+        """Where the constraint begins, if it says so; else 0.03, or a rate that it allows."""
+        constraint = self.raw_rate_constraint
+        if constraint.initial_value is not None:
+            return constraint.transform(constraint.initial_value)  # it is kept as a raw parameter
+        low, high = float(constraint.lower_bound), float(constraint.upper_bound)
+        if low < FIRST_RATE < high:
+            return FIRST_RATE
+        return 0.5 * (low + high) if math.isfinite(high) else 2.0 * low
 
     @property
     def rate(self) -> Tensor:

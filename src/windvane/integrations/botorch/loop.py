@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,8 @@ class EventTriggeredLoop:
 
     def predict(self, X: Any, time: float | None = None) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the objective (noise excluded) at m points, m x d."""
+        if not isinstance(X, Tensor | np.ndarray | Sequence) or not len(X):
+            raise InvalidArgument(f"X: must be one or more points, m x {self.plan.box.dim}, got {X!r}")
         points = np.stack([read_point("X", row, self.plan.box) for row in X])
         _, now = self._progress.now(time)
         model = self._known("predict")

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.model import Model as BoTorchModel
+from botorch.models.model import ModelList
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
@@ -74,11 +76,13 @@ class Models:
             return None
         with seeded(self._plan.seed, int(data.steps[-1]) if len(data) else 0):
             model = self._make(*self.data(data))
-        if not hasattr(model, "posterior"):
-            raise InvalidType(f"make_model: must return a BoTorch model, with a posterior; got {model!r}")
-        if self._plan.learning and self._plan.freeze:
-            _check_conditions(model)
-        return self._settled(model)
+            if isinstance(model, ModelList) and len(model.models) == 1:
+                model = model.models[0]  # a list conditions each of its models in a way of its own
+            if not hasattr(model, "posterior"):
+                raise InvalidType(f"make_model: must return a BoTorch model, with a posterior; got {model!r}")
+            if self._plan.learning and self._plan.freeze:
+                _check_conditions(model)
+            return self._settled(model)
 
     def build_frozen(self, data: Dataset, learned: int) -> Model:
         """What was learned from the observations up to step `learned`, conditioned on those after it."""
@@ -88,7 +92,10 @@ class Models:
         if self._base is None or self._base[0] != key:
             self._base = (key, self.build(first))
         base = self._base[1]
-        return self._settled(_conditioned(base, *self.data(later))) if len(later) else base
+        if not len(later):
+            return base
+        with seeded(self._plan.seed, int(data.steps[-1])):
+            return self._settled(_conditioned(base, *self.data(later)))
 
     def _settled(self, model: Model) -> Model:
         """Asked once, at the centre: GPyTorch fills its caches, and answers do not depend on their order."""
@@ -109,7 +116,8 @@ def _conditioned(model: Model, X: Tensor, Y: Tensor) -> Model:
 def _check_conditions(model: Model) -> None:
     """Whether observations can be added to a model without fitting it again."""
     method = getattr(type(model), "condition_on_observations", None)
-    if method is None or method is BoTorchModel.condition_on_observations:
+    exact = not isinstance(model, GPyTorchModel) or hasattr(model, "get_fantasy_model")
+    if method is None or method is BoTorchModel.condition_on_observations or not exact:
         raise InvalidArgument(
             f"freeze=True: {type(model).__name__} has no condition_on_observations, so that what it learned "
             "cannot be kept while observations are added; freeze=False makes it anew at every step"

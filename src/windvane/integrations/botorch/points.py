@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces import Box
 
 LARGEST = 1e100  # of |y|: squares must not overflow
+ROUNDING = 2.0**-23  # of a bound: what single precision does to it is not outside
 
 
 def read_point(name: str, x: Any, box: Box) -> Array:
@@ -30,9 +32,13 @@ def read_point(name: str, x: Any, box: Box) -> Array:
     if values.shape != (box.dim,):
         got = " x ".join(map(str, values.shape)) or "a single number"
         raise InvalidArgument(f"{name}: must have shape {box.dim} or 1 x {box.dim}, got {got}")
-    for i, (value, (low, high)) in enumerate(zip(values, box.bounds, strict=True)):
-        real(f"{name}[{i}]", float(value), at_least=low, at_most=high)
-    return values.astype(np.float64)
+    values = values.astype(np.float64)
+    for i, (low, high) in enumerate(box.bounds):
+        nearest = min(max(float(values[i]), low), high) if math.isfinite(values[i]) else values[i]
+        if abs(values[i] - nearest) <= ROUNDING * max(abs(low), abs(high)):
+            values[i] = nearest
+        real(f"{name}[{i}]", float(values[i]), at_least=low, at_most=high)
+    return values
 
 
 def read_value(y: Any) -> float:

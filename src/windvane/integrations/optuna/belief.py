@@ -13,7 +13,7 @@ from optuna.study import Study
 from windvane.checks import integer
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna import notes
-from windvane.integrations.optuna.branches import branches, of_branch
+from windvane.integrations.optuna.branches import branches, of_branch, reachable
 from windvane.integrations.optuna.columns import point
 from windvane.integrations.optuna.history import Finished, Reading, observations
 from windvane.integrations.optuna.learner import Learner, Live, Problem
@@ -62,6 +62,7 @@ def best_now(
         among = branches(history)
         if not among:
             raise InvalidArgument("best_now(): nothing is known before the first trial with a value")
+        among = reachable(history, among)
         now = reading.time(None, len(history) + 1)
         found = []
         for branch in among:
@@ -79,14 +80,13 @@ def _reader(
 ) -> tuple[Learner, Reading, int, AbstractContextManager[Any]]:
     """Who learns from the trials, how they are read, and what nobody else may use meanwhile."""
     sampler, noted = study.sampler, notes.recipe(study)
-    if algorithm is None and seed is None and not options:
-        if isinstance(sampler, WindvaneSampler):
-            return sampler.learner, sampler.reading, sampler.seed(study), sampler.lock
-        if noted is not None and noted.options is None:
-            raise InvalidArgument(
-                f"best_now(): the options of {noted.algorithm!r} could not be written into the study; give "
-                "algorithm= and its options again"
-            )
+    if algorithm is None and seed is None and not options and isinstance(sampler, WindvaneSampler):
+        return sampler.learner, sampler.reading, sampler.seed(study) or 0, sampler.lock
+    if algorithm is None and noted is not None and noted.options is None:
+        raise InvalidArgument(
+            f"best_now(): the options of {noted.algorithm!r} could not be written into the study; give "
+            "algorithm= and its options again"
+        )
     if algorithm is None:
         algorithm = "auto" if noted is None else noted.algorithm
         if noted is not None and noted.options is not None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from optuna.trial import FrozenTrial
 
-from windvane.integrations.optuna.branches import TRIES, Branch, branches, of_branch, reachable
+from windvane.integrations.optuna.branches import TRIES, Branch, branches, hopeful, of_branch, reachable
 from windvane.integrations.optuna.columns import Columns, untried
 from windvane.integrations.optuna.history import Finished, avoided, observations
 from windvane.integrations.optuna.learner import Learner, Problem
-from windvane.integrations.optuna.workers import points
+from windvane.integrations.optuna.workers import known, points
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,10 @@ class Scene:
     def problem(self, of: Columns) -> Problem:
         """What an optimiser for these parameters is made for."""
         return Problem(of, self.goal, self.seed)
+
+    def tried(self) -> list[Mapping[str, Any]]:
+        """The parameters of all trials that have ended or are running."""
+        return [*(trial.params for trial in self.history), *known(self.running)]
 
     def beside(self, of: Columns) -> list[tuple[Any, ...]]:
         """The points that a new one keeps away from."""
@@ -50,9 +54,11 @@ def choose(learner: Learner, scene: Scene, of: Columns, startup: int) -> dict[st
     told, _ = observations(scene.history, of)
     if len(told) < startup:
         return {}
-    new = untried(of, [*(each.point for each in told), *scene.beside(of)])
     among = branches(scene.history)
+    new = untried(of, scene.tried(), leading=len(among) > 1)
     if len(among) == 1:
+        of = hopeful(scene.history, of)
+        told, _ = observations(scene.history, of)
         live = learner.after(scene.problem(of), told)
         return {**live.ask(scene.now, scene.beside(of)), **new}
     found = [_in_branch(learner, scene, branch) for branch in reachable(scene.history, among)]

@@ -59,11 +59,12 @@ class Column(ABC):
 
 @final
 class Options(Column):
-    """A choice among objects of any kind: the optimiser sees their places in the list."""
+    """A choice among any objects: the optimiser sees their places in the list, of equals the first."""
 
     @cached_property
     def parameter(self) -> Parameter:
-        return Choice(range(len(self.distribution.choices)))
+        choices = self.distribution.choices
+        return Choice([at for at in range(len(choices)) if self.inward(choices[at]) == at])
 
     def inward(self, value: Any) -> Any:
         try:
@@ -124,6 +125,11 @@ class Grid(_Number):
     def parameter(self) -> Parameter:
         last = self._exact[2]
         return Integer(0, last) if last <= MOST_LEVELS else Real(0, last)
+
+    @property
+    def levels(self) -> int:
+        """How many there are."""
+        return self._exact[2] + 1
 
     def inward(self, value: Any) -> Any:
         number = self._within(value)
@@ -223,19 +229,27 @@ def outward(of: Columns, point: Mapping[str, Any]) -> dict[str, Any]:
     return {each.name: each.outward(point[each.name]) for each in of}
 
 
-def untried(of: Columns, points: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    """Of each choice, the first option that is at none of these points, if there is one.
+def untried(of: Columns, trials: Sequence[Mapping[str, Any]], *, leading: bool) -> dict[str, Any]:
+    """Of each choice, the first option that no trial has had, whatever became of the trial.
 
     An option is like nothing else, so a model that has not seen it can only guess how good the unknown is;
-    where the values seen rise, it may go on for long before it looks.
+    where the values seen rise, it may go on for long before it looks. Where parameters are `leading` to
+    different others, that holds for every option, and for a few whole numbers as well.
     """
     found = {}
-    for place, each in enumerate(of):
+    for each in of:
         if isinstance(each, Options):
-            seen = {point[place] for point in points}
-            new = [at for at in range(min(len(each.distribution.choices), FEW)) if at not in seen]
-            if new:
-                found[each.name] = each.outward(new[0])
+            count = len(each.distribution.choices)
+            count = count if leading else min(count, FEW)
+        elif leading and isinstance(each, Grid) and each.levels <= FEW:
+            count = each.levels
+        else:
+            continue
+        seen = {each.inward(params[each.name]) for params in trials if each.name in params}
+        new = (at for at in range(count) if at not in seen and each.inward(each.outward(at)) == at)
+        first = next(new, None)
+        if first is not None:
+            found[each.name] = each.outward(first)
     return found
 
 

@@ -80,7 +80,7 @@ class Reading:
             return known[2]
         value = self.value(trial.state, trial.values)
         time = self.time(_ended(trial)[0], position)
-        planned = frozenset(trial.system_attrs.get(ASKED, {}).get("params", ()))
+        planned = frozenset(trial.system_attrs.get(ASKED, {}).get("meant", ()))
         found = Finished(trial.number, trial.params, trial.distributions, value, time, planned)
         self._read[trial._trial_id] = (trial, position, found)
         return found

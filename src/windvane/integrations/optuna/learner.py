@@ -91,8 +91,7 @@ class Learner:
         """Refuse now what would be refused at the second trial."""
         for name in {"goal", "space"} & self.options.keys():
             raise InvalidArgument(f"{name}={self.options[name]!r}: Optuna's study decides about it")
-        scales = getattr(self.options.get("kernel"), "lengthscale", (1.0,))
-        coordinates = len(scales) if isinstance(scales, tuple) else 1
+        coordinates = _coordinates(self.options.get("kernel"))
         try:
             make(self.algorithm, Box([(0.0, 1.0)] * coordinates), seed=0, **self.options)
         except TypeError as error:
@@ -127,3 +126,11 @@ class Learner:
             if live.problem == problem and live.told == observations[: len(live.told)]
         ]
         return max(fits, key=lambda live: len(live.told), default=None)
+
+
+def _coordinates(kernel: Any) -> int:
+    """How many coordinates a kernel is for, as far as it says: by its lengthscales, or those of its parts."""
+    scales = getattr(kernel, "lengthscale", ())
+    parts = (getattr(kernel, name, None) for name in ("left", "right", "space"))
+    own = len(scales) if isinstance(scales, tuple) else 1
+    return max([own, 1, *(_coordinates(part) for part in parts if part is not None)])

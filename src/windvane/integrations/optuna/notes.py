@@ -9,7 +9,8 @@ was a reset; `windvane:remark` where something else was odd.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -94,17 +95,32 @@ def goal(study: Study) -> str:
     return study.direction.name.lower()
 
 
-def write(study: Study, trial: FrozenTrial, event: Event) -> None:
-    """What happened at a trial, while it may still be written into it."""
+def write(study: Study, trial: FrozenTrial, event: Event, numbers: Sequence[int]) -> None:
+    """What happened at a trial, while it may still be written into it; `numbers` are of the trials told."""
     _mark(study, trial, IN_USE, event.size)
+    why = in_trials(event.reason, numbers)
     if event.reset:
         _mark(study, trial, RESET, True)
-        _mark(study, trial, REASON, event.reason)
+        _mark(study, trial, REASON, why)
         _mark(study, trial, KEPT, event.kept)
         earlier = (each.number for each in study.get_trials(deepcopy=False) if each.user_attrs.get(RESET))
         mark_study(study, RESETS, sorted({*earlier, trial.number}))
-    elif event.reason:
-        remark(study, trial, event.reason)
+    elif why:
+        remark(study, trial, why)
+
+
+def in_trials(reason: str, numbers: Sequence[int]) -> str:
+    """A reason with the numbers of trials in the place of steps, which count what was told from 1.
+
+    >>> in_trials("a sudden change at step 2 is believed with 0.99 (changed at 3: 0.004)", [0, 4, 5])
+    'a sudden change at trial 4 is believed with 0.99 (changed at trial 5: 0.004)'
+    """
+    return re.sub(r"\b(changed at|step) (\d+)", lambda found: _in_trials(found, numbers), reason)
+
+
+def _in_trials(found: re.Match[str], numbers: Sequence[int]) -> str:
+    words = "trial" if found[1] == "step" else f"{found[1]} trial"
+    return f"{words} {numbers[int(found[2]) - 1]}"
 
 
 def remark(study: Study, trial: FrozenTrial, text: str) -> None:

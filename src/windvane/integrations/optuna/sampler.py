@@ -27,6 +27,7 @@ from windvane.integrations.optuna.notes import Recipe
 
 STREAM = 7_368_787  # so that what is drawn here has nothing to do with what the optimiser draws
 REMEMBERED = 1024  # trials that were asked for and have not ended
+Place = tuple[Any, int, str]  # where a study is: two in different storages may have the same name
 
 
 class WindvaneSampler(BaseSampler):
@@ -76,9 +77,10 @@ class WindvaneSampler(BaseSampler):
 
     def _reset_memory(self) -> None:
         self.lock = RLock()
-        self._recipes: dict[str, Recipe] = {}
-        self._chosen: dict[tuple[str, int], dict[str, Any]] = {}
-        self._believed: dict[str, str] = {}
+        self._recipes: dict[Place, Recipe] = {}
+        self._chosen: dict[tuple[Place, int], dict[str, Any]] = {}
+        self._meant: dict[tuple[Place, int], list[str]] = {}
+        self._believed: dict[Place, str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Only what it was made with: the rest is in the study, and a copy learns it from there."""
@@ -117,7 +119,8 @@ class WindvaneSampler(BaseSampler):
             wanted = {name: each for name, each in search_space.items() if not each.single()}
             if wanted:
                 chosen.update(choose(self.learner, scene, columns(wanted), self._startup))
-            workers.announce(study, trial, chosen)
+            self._meant[self._key(study, trial)] = list(chosen)
+            self._announce(study, trial)
             return {name: chosen[name] for name in wanted if name in chosen}
 
     def sample_independent(
@@ -132,7 +135,7 @@ class WindvaneSampler(BaseSampler):
                 more = choose_along(self.learner, scene, param_name, given, self._startup)
                 if more:
                     chosen.update(more)
-                    workers.announce(study, trial, chosen)
+                    self._announce(study, trial)
             if param_name in chosen and wanted.inward(chosen[param_name]) is not None:
                 return chosen[param_name]
             if self._independent is not None:
@@ -152,7 +155,8 @@ class WindvaneSampler(BaseSampler):
             self._independent.after_trial(study, trial, state, values)
         with self.lock:
             notes.goal(study)
-            self._chosen.pop((study.study_name, trial.number), None)
+            self._chosen.pop(self._key(study, trial), None)
+            self._meant.pop(self._key(study, trial), None)
             value = self.reading.value(state, values)
             if value is not None:
                 self._learn(study, trial, value)
@@ -170,8 +174,8 @@ class WindvaneSampler(BaseSampler):
 
     def _recipe(self, study: Study) -> Recipe:
         """What the study is optimised with; written into it when it is first seen."""
-        name = study.study_name
-        if name not in self._recipes:
+        place = _place(study)
+        if place not in self._recipes:
             noted = notes.recipe(study)
             seed = self._seed
             if seed is None:
@@ -179,23 +183,33 @@ class WindvaneSampler(BaseSampler):
             made = Recipe(self.learner.algorithm, self.learner.options, seed, self.reading)
             if noted is None or noted.note() != made.note():
                 notes.mark_study(study, notes.SAMPLER, made.note())
-            self._recipes[name] = made
-        return self._recipes[name]
+            self._recipes[place] = made
+        return self._recipes[place]
 
-    def seed(self, study: Study) -> int:
-        """The seed that this study is optimised with."""
-        return self._recipe(study).seed
+    def seed(self, study: Study) -> int | None:
+        """The seed that this study is optimised with; None if nobody has drawn one yet."""
+        known = self._recipes.get(_place(study)) or notes.recipe(study)
+        return self._seed if self._seed is not None or known is None else known.seed
+
+    def _key(self, study: Study, trial: FrozenTrial) -> tuple[Place, int]:
+        return _place(study), trial.number
+
+    def _announce(self, study: Study, trial: FrozenTrial) -> None:
+        key = self._key(study, trial)
+        workers.announce(study, trial, self._chosen[key], self._meant.get(key, []))
 
     def _chosen_for(self, study: Study, trial: FrozenTrial) -> dict[str, Any]:
         """What has been chosen for a trial that has not ended."""
         while len(self._chosen) > REMEMBERED:
-            del self._chosen[next(iter(self._chosen))]
-        return self._chosen.setdefault((study.study_name, trial.number), {})
+            oldest = next(iter(self._chosen))
+            del self._chosen[oldest]
+            self._meant.pop(oldest, None)
+        return self._chosen.setdefault(self._key(study, trial), {})
 
     def _scene(self, study: Study, trial: FrozenTrial) -> Scene:
         goal, history = notes.goal(study), self.reading.history(study)
         now = self.reading.time(trial.datetime_start, len(history) + 1)
-        return Scene(history, workers.running(study, trial), now, goal, self.seed(study))
+        return Scene(history, workers.running(study, trial), now, goal, self._recipe(study).seed)
 
     def _learn(self, study: Study, trial: FrozenTrial, value: float) -> None:
         """Tell the model of the trial's branch, and note what it says."""
@@ -213,17 +227,21 @@ class WindvaneSampler(BaseSampler):
         # the trial may still end after others, and a real clock will say another time
         unsure = bool(scene.running) or isinstance(self.reading.clock, timedelta)
         live = self.learner.after(scene.problem(of), told, keep=unsure)
-        notes.write(study, trial, live.events[-1])
-        self._believe(study, live)
+        notes.write(study, trial, live.events[-1], numbers)
+        self._believe(study, live, numbers)
 
-    def _believe(self, study: Study, live: Live) -> None:
+    def _believe(self, study: Study, live: Live, numbers: Sequence[int]) -> None:
         """Note the heaviest hypothesis when it has changed."""
         beliefs = live.events[-1].beliefs
         if beliefs:
-            heaviest = max(beliefs, key=lambda name: beliefs[name])
-            if self._believed.get(study.study_name) != heaviest:
+            heaviest = notes.in_trials(max(beliefs, key=lambda name: beliefs[name]), numbers)
+            if self._believed.get(_place(study)) != heaviest:
                 notes.mark_study(study, notes.BELIEVED, heaviest)
-                self._believed[study.study_name] = heaviest
+                self._believed[_place(study)] = heaviest
+
+
+def _place(study: Study) -> Place:
+    return study._storage, study._study_id, study.study_name
 
 
 def _generator(scene: Scene, trial: FrozenTrial, name: str) -> np.random.Generator:

@@ -34,9 +34,9 @@ def _worker() -> list[Any]:
     return [socket.gethostname(), os.getpid(), _life(os.getpid())]
 
 
-def announce(study: Study, trial: FrozenTrial, params: Mapping[str, Any]) -> None:
-    """Let others know who evaluates this trial, and where."""
-    note: dict[str, Any] = {"params": dict(params), "worker": _worker()}
+def announce(study: Study, trial: FrozenTrial, params: Mapping[str, Any], meant: Sequence[str]) -> None:
+    """Let others know who evaluates this trial, and where; `meant` were its parameters to be, at first."""
+    note: dict[str, Any] = {"params": dict(params), "meant": sorted(meant), "worker": _worker()}
     study._storage.set_trial_system_attr(trial._trial_id, ASKED, note)
 
 
@@ -46,10 +46,14 @@ def running(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
     return [each for each in others if each.number != trial.number and _alive(each, trial)]
 
 
+def known(trials: Sequence[FrozenTrial]) -> list[dict[str, Any]]:
+    """Their parameters, suggested or only chosen as yet."""
+    return [{**each.system_attrs.get(ASKED, {}).get("params", {}), **each.params} for each in trials]
+
+
 def points(trials: Sequence[FrozenTrial], of: Columns) -> list[tuple[Any, ...]]:
     """Where they are evaluated, as far as it is known."""
-    known = ({**each.system_attrs.get(ASKED, {}).get("params", {}), **each.params} for each in trials)
-    found = (inward(of, params) for params in known)
+    found = (inward(of, params) for params in known(trials))
     return [point for point in found if point is not None][-MOST:]
 
 
