@@ -31,6 +31,11 @@ TICKS = (
 SMOOTH = 15  # steps of a running mean
 
 
+def single(row: dict[str, Any]) -> bool:
+    """Whether there is one run a task only, which decides nothing."""
+    return max((cell["runs"] for cell in row["regret"].values()), default=0) < 2
+
+
 def scatter(summary: dict[str, Any]) -> Any:
     """One mark an optimiser; down and to the left is better."""
     figure, axes = style.sheet(1, 2, (10.0, 4.6), sharey=True)
@@ -47,7 +52,15 @@ def scatter(summary: dict[str, Any]) -> Any:
             colour, marker, _ = looks[peer]
             size = 110 if peer in WINDVANE else 60
             panel.scatter(
-                row["ms_a_step"], row[key], s=size, color=colour, marker=marker, zorder=3, label=_name(row)
+                row["ms_a_step"],
+                row[key],
+                s=size,
+                facecolor="none" if single(row) else colour,
+                edgecolor=colour,
+                linewidth=1.5,
+                marker=marker,
+                zorder=3,
+                label=_name(row),
             )
         random = summary["peers"].get("random", {}).get(key)
         if random is not None:

@@ -57,7 +57,8 @@ of `auto` in the same runs. Who drops old data has fewer points in use than tell
 Mean and standard error over runs of R_T / T, the average distance to the optimum of the moment; in brackets
 the ratio to `auto` with the same seeds, below 1 where `auto` loses. Ordered by the geometric mean of the
 ratios on the tasks that change. Who needs a second a step or more is run on one task a seed, in turn; then
-the number of runs is given.
+the number of runs is given. **One run decides nothing**: from seed to seed the regret of an optimiser varies
+by a half and more. Such rows say what a step costs; in the figure they are hollow.
 
 {losses(rows)}
 
