@@ -59,7 +59,7 @@ def test_auto_is_the_default():
     blind = wv.make(BOX).composition
     assert blind.rescale
     assert blind.learning.search.learn == ("lengthscale", "noise")
-    with pytest.raises(wv.InvalidType, match="a name and a space, or a space alone"):
+    with pytest.raises(wv.InvalidType, match="the name of the algorithm comes first"):
         wv.make(BOX, BOX)
     with pytest.raises(wv.InvalidArgument, match="finds out about time by itself"):
         wv.make("auto", BOX, kernel=wv.RBF(0.2) * wv.Markov(0.03))
