@@ -64,7 +64,9 @@ else:
 PARQUET = """
 import pyarrow, pyarrow.parquet, windvane as wv
 pyarrow.parquet.write_table(pyarrow.table({"x": [0.1, 0.4, 0.9], "y": [1.0, 2.0, 1.5]}), "log.parquet")
-assert len(wv.Log.read("log.parquet", wv.Space(x=wv.Real(0, 1)), "y")) == 3
+space = wv.Space(x=wv.Real(0, 1))
+found = wv.replay("log.parquet", "random", space, seed=0)
+assert len(found["random"].events) == 3
 """
 DASK = """
 from distributed import LocalCluster
