@@ -99,7 +99,7 @@ CHECKS = {  # what each extra is for, as a program
     "optuna": OPTUNA,
     "botorch": BOTORCH,
     "stocks": "import skfolio.datasets",
-    "docs": shell("build", "--strict", "-q", "-f", str(ROOT / "mkdocs.yml"), "-d", "site", module="mkdocs"),
+    "docs": shell("build", "--strict", "-q", "-f", str(ROOT / "mkdocs.yml"), module="mkdocs"),
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 

@@ -73,10 +73,12 @@ def test_quick_about_what_this_process_writes(start):
     with served.client.stream("GET", "/v1/studies/plant/stream") as stream:
         lines = stream.iter_lines()
         next(lines)
-        threading.Timer(0.1, lambda: served.tell(x=[0.2, 0.2], y=0.2)).start()
+        teller = threading.Timer(0.1, lambda: served.tell(x=[0.2, 0.2], y=0.2))
+        teller.start()
         begun = time.perf_counter()
         assert next(events(lines))["id"] == "1"
         assert time.perf_counter() - begun < 5
+        teller.join()  # its answer may come after the event
 
 
 def test_heartbeats(start):
