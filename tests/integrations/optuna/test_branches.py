@@ -2,10 +2,12 @@
 
 import optuna
 import pytest
+from optuna.distributions import IntDistribution
 
 import windvane as wv
 from windvane.errors import InvalidArgument
 from windvane.integrations.optuna import WindvaneSampler, best_now
+from windvane.integrations.optuna.branches import _between
 from windvane.integrations.optuna.notes import SAMPLER
 
 GIVEN = {"kernel": wv.RBF(0.3), "noise_variance": 0.01}
@@ -151,3 +153,25 @@ def test_options_that_could_not_be_noted_must_be_given_again():
     for given in ({}, {"seed": 1}, {"delta": 0.2}):
         with pytest.raises(InvalidArgument, match="algorithm="):
             best_now(study, **given)
+
+
+def test_a_number_that_leads_somewhere_and_whose_range_moves():
+    """Numbers of before may lie on another grid and outside of the range: then nothing can be told from them."""
+
+    def objective(trial):
+        low = 0 if trial.number < 12 else 5
+        n = trial.suggest_int("n", low, low + 4, step=1 if trial.number % 2 else 2)
+        return 0.1 * n - (trial.suggest_float("w", 0, 1) if n > low + 1 else 0.0)
+
+    assert all(trial.state.name == "COMPLETE" for trial in study_of(objective, 24).trials)
+
+
+@pytest.mark.parametrize(
+    ("wide", "own", "others"),
+    [
+        (IntDistribution(5, 9), [0, 1], [5]),  # the range has moved away
+        (IntDistribution(0, 8, step=2), [2, 4], [7]),  # from when there was another grid
+    ],
+)
+def test_where_numbers_do_not_tell_the_whole_range_is_open(wide, own, others):
+    assert _between(wide, own, others) == wide

@@ -93,11 +93,8 @@ def of_branch(history: Sequence[Finished], branch: Branch, *, alone: bool) -> tu
                 free[name] = CategoricalDistribution(kept)
             elif isinstance(distribution, IntDistribution):
                 own = [trial.params[name] for trial in inside]
-                others = [
-                    trial.params[name]
-                    for trial in history
-                    if trial.value is not None and name in trial.params and trial.params.keys() != branch
-                ]
+                elsewhere = (t for t in history if t.value is not None and t.params.keys() != branch)
+                others = [trial.params[name] for trial in elsewhere if name in trial.params]
                 free[name] = _between(distribution, own, others)
     chosen = {name: each for name, each in free.items() if not each.single()}
     fixed = {name: inside[-1].params[name] for name in sorted(branch - chosen.keys())}
@@ -119,4 +116,6 @@ def _between(distribution: IntDistribution, own: Sequence[int], others: Sequence
     step = distribution.step
     first = max([distribution.low, *(n + step for n in below)])
     last = min([distribution.high, *(n - step for n in above)])
+    if first > last or (last - first) % step:  # the range has moved, or its grid
+        return distribution
     return IntDistribution(first, last, log=distribution.log, step=step)
