@@ -5,60 +5,20 @@ The posterior on the candidates only ever needs sums sum_i c_i k(x_i, .) over th
 tensor grid separates, sum_i c_i k_A(x_i, .) k_B(x_i, .) = K_A' diag(c) K_B: a small matrix
 product that stays in the processor's cache.
 
-Rows live in slots: dropping a point frees its slot, and nothing is moved.
+Copies share what they have in common (see `buffers`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
+from typing import Self
 
 import numpy as np
 
 from windvane.checks import Array
-from windvane.data import IntArray
 from windvane.kernels import Kernel
-
-
-class Slots:
-    """Which buffer row holds which data point, oldest point first."""
-
-    def __init__(self) -> None:
-        self.used = 0  # slots ever used
-        self._free: list[int] = []
-        self._reused = False
-        self.of: IntArray = np.empty(0, dtype=np.int64)
-
-    def add(self) -> int:
-        """The slot of a new, newest point."""
-        if self._free:
-            slot = self._free.pop()
-        else:
-            slot = self.used
-            self.used += 1
-        self.of = np.concatenate((self.of, (slot,)))
-        return slot
-
-    def remove(self, j: int) -> None:
-        """Free the slot of the j-th oldest point."""
-        self._free.append(int(self.of[j]))
-        self._reused = True
-        self.of = np.concatenate((self.of[:j], self.of[j + 1 :]))
-
-    def spread(self, c: Array) -> Array:
-        """Weights of the data in slot order; free slots weigh 0."""
-        if not self._reused:  # append-only: slot order is data order
-            return c
-        result = np.zeros(self.used)
-        result[self.of] = c
-        return result
-
-    def spread_rows(self, C: Array) -> Array:
-        """The same for each row of C."""
-        if not self._reused:
-            return C
-        result = np.zeros((len(C), self.used))
-        result[:, self.of] = C
-        return result
+from windvane.surrogates.buffers import Rows
 
 
 class CandidateCache(ABC):
@@ -67,6 +27,17 @@ class CandidateCache(ABC):
     points: Array  # M x d
     prior: Array  # k(c, c), M
     shape: tuple[int, ...] | None = None  # if the candidates are a tensor grid
+    _data: Rows  # what is remembered of each data point
+
+    def copy(self) -> Self:
+        """The same cache, O(1); neither of the two notices what becomes of the other."""
+        twin = copy(self)
+        twin._data = self._data.copy()
+        return twin
+
+    def remove(self, j: int) -> None:
+        """Forget the j-th oldest point."""
+        self._data.drop(j)
 
     @abstractmethod
     def row(self, x: Array) -> Array:
@@ -75,10 +46,6 @@ class CandidateCache(ABC):
     @abstractmethod
     def add(self, x: Array) -> Array:
         """Remember the newest point; returns its row."""
-
-    @abstractmethod
-    def remove(self, j: int) -> None:
-        """Forget the j-th oldest point."""
 
     @abstractmethod
     def contract(self, c: Array) -> Array:
@@ -97,14 +64,6 @@ class CandidateCache(ABC):
         """The same candidates with no data, for a kernel that may differ."""
 
 
-def _grown(buffer: Array, needed: int) -> Array:
-    if needed <= len(buffer):
-        return buffer
-    result = np.zeros((max(needed, 2 * len(buffer)), *buffer.shape[1:]))
-    result[: len(buffer)] = buffer
-    return result
-
-
 class PointCache(CandidateCache):
     """Any kernel, any candidates: the rows themselves."""
 
@@ -112,30 +71,24 @@ class PointCache(CandidateCache):
         self._kernel = kernel
         self.points = points
         self.prior = kernel.diagonal(points)
-        self._slots = Slots()
-        self._rows = np.zeros((16, len(points)))
+        self._data = Rows(len(points))
 
     def row(self, x: Array) -> Array:
         return np.asarray(self._kernel.matrix(x[None, :], self.points)[0])
 
     def add(self, x: Array) -> Array:
-        slot = self._slots.add()
-        self._rows = _grown(self._rows, slot + 1)
         row = self.row(x)
-        self._rows[slot] = row
+        self._data.append(row)
         return row
 
-    def remove(self, j: int) -> None:
-        self._slots.remove(j)
-
     def contract(self, c: Array) -> Array:
-        return np.asarray(self._slots.spread(c) @ self._rows[: self._slots.used])
+        return np.asarray(self._data.spread(c) @ self._data.span)
 
     def contract_many(self, C: Array) -> Array:
-        return np.asarray(self._slots.spread_rows(C) @ self._rows[: self._slots.used])
+        return np.asarray(self._data.spread(C) @ self._data.span)
 
     def rows(self) -> Array:
-        return self._rows[self._slots.of]
+        return self._data.array
 
     def fresh(self, kernel: Kernel) -> PointCache:
         cache = PointCache(kernel, self.points)
@@ -153,8 +106,8 @@ class GridCache(CandidateCache):
         a, b = len(first), len(second)
         self.points = np.concatenate((np.repeat(first, b, axis=0), np.tile(second, (a, 1))), axis=1)
         self.prior = np.outer(kernels[0].diagonal(first), kernels[1].diagonal(second)).ravel()
-        self._slots = Slots()
-        self._left, self._right = np.zeros((16, a)), np.zeros((16, b))
+        self._width = a
+        self._data = Rows(a + b)  # k_A(x, A) and k_B(x, B), side by side
 
     @staticmethod
     def build(kernel: Kernel, first: Array, second: Array) -> CandidateCache:
@@ -167,39 +120,35 @@ class GridCache(CandidateCache):
             kernel, np.concatenate((np.repeat(first, b, axis=0), np.tile(second, (a, 1))), axis=1)
         )
 
-    def _factors(self, x: Array) -> tuple[Array, Array]:
+    def _factors(self, x: Array) -> Array:
         left = self._kernels[0].matrix(x[None, : self._cut], self._axes[0])[0]
-        return left, self._kernels[1].matrix(x[None, self._cut :], self._axes[1])[0]
+        return np.concatenate((left, self._kernels[1].matrix(x[None, self._cut :], self._axes[1])[0]))
+
+    def _outer(self, factors: Array) -> Array:
+        return np.multiply.outer(factors[: self._width], factors[self._width :]).ravel()
 
     def row(self, x: Array) -> Array:
-        left, right = self._factors(x)
-        return np.multiply.outer(left, right).ravel()
+        return self._outer(self._factors(x))
 
     def add(self, x: Array) -> Array:
-        slot = self._slots.add()
-        self._left, self._right = _grown(self._left, slot + 1), _grown(self._right, slot + 1)
-        left, right = self._factors(x)
-        self._left[slot], self._right[slot] = left, right
-        return np.multiply.outer(left, right).ravel()
-
-    def remove(self, j: int) -> None:
-        self._slots.remove(j)
+        factors = self._factors(x)
+        self._data.append(factors)
+        return self._outer(factors)
 
     def contract(self, c: Array) -> Array:
-        used = self._slots.used
-        weighted = self._slots.spread(c)[:, None] * self._left[:used]
-        return np.asarray(weighted.T @ self._right[:used]).ravel()
+        span, a = self._data.span, self._width
+        weighted = self._data.spread(c)[:, None] * span[:, :a]
+        return np.asarray(weighted.T @ span[:, a:]).ravel()
 
     def contract_many(self, C: Array) -> Array:
-        used = self._slots.used
-        spread = self._slots.spread_rows(C)
-        weighted = spread[:, None, :] * self._left[:used].T
-        product = weighted.reshape(-1, used) @ self._right[:used]
-        return np.asarray(product).reshape(len(C), -1)
+        span, a = self._data.span, self._width
+        weighted = self._data.spread(C)[:, None, :] * span[:, :a].T
+        product = weighted.reshape(len(C) * a, len(span)) @ span[:, a:]
+        return np.asarray(product).reshape(len(C), len(self.points))
 
     def rows(self) -> Array:
-        left, right = self._left[self._slots.of], self._right[self._slots.of]
-        return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), len(self.points)))
+        both, a = self._data.array, self._width
+        return np.asarray((both[:, :a, None] * both[:, None, a:]).reshape(len(both), len(self.points)))
 
     def fresh(self, kernel: Kernel) -> CandidateCache:
         cache = GridCache.build(kernel, *self._axes)

@@ -2,17 +2,19 @@
 
 For K = L L' the factor W = L^-1 is kept, so that every solve is a product: K^-1 b = W' (W b).
 Its error grows with the square root of K's condition number only, and products are what BLAS
-does best. `append` and `drop` cost O(n^2).
+does best. `append` and `drop` cost O(n^2). Copies share what they have in common (see `buffers`).
 """
 
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 
 from windvane.checks import Array
 from windvane.late import lapack
+from windvane.surrogates.buffers import Tail
 
 WHOLE = 96  # rows up to which a triangle is multiplied as if it were full
 
@@ -47,18 +49,18 @@ class Factor:
     def __init__(self, capacity: int = 32) -> None:
         self.n = 0
         self._buffer = np.zeros((capacity, capacity))
-        self._diagonal = np.zeros(capacity)  # of K^-1 = W'W
+        self._tail = Tail(0)
+        self.inverse_diagonal = np.empty(0)  # of K^-1 = W'W; a new array after every change
         self.log_determinant = 0.0  # of K
+
+    def copy(self) -> Factor:
+        """The same factor, O(1); neither of the two notices what becomes of the other."""
+        return copy(self)
 
     @property
     def W(self) -> Array:
         """The factor, as a view."""
         return self._buffer[: self.n, : self.n]
-
-    @property
-    def inverse_diagonal(self) -> Array:
-        """The diagonal of K^-1, as a view."""
-        return self._diagonal[: self.n]
 
     def project(self, k: Array) -> Array:
         """v = W k, so that k' K^-1 k = v'v."""
@@ -71,15 +73,19 @@ class Factor:
     def append(self, v: Array, pivot: float) -> Array:
         """Add a row with v = W k and pivot = k(x,x) + noise - v'v > 0; returns w = K^-1 k."""
         n = self.n
-        if n == len(self._diagonal):
-            self._grow()
+        if n == len(self._buffer):
+            self._move(2 * n)
+        if not self._tail.claim(n):
+            self._move(len(self._buffer))
+            self._tail.claim(n)
         w = self.back(v)
         root = math.sqrt(pivot)
         row = self._buffer[n]
         np.multiply(w, -1.0 / root, out=row[:n])
         row[n] = 1.0 / root
-        self._diagonal[n] = 0.0
-        self._diagonal[: n + 1] += row[: n + 1] * row[: n + 1]
+        diagonal = row[: n + 1] * row[: n + 1]
+        diagonal[:n] += self.inverse_diagonal
+        self.inverse_diagonal = diagonal
         self.log_determinant += math.log(pivot)
         self.n = n + 1
         return w
@@ -102,15 +108,14 @@ class Factor:
         fresh = sums[:-1]
         fresh *= (u[1:] / (r[:-1] * r[1:]))[:, None]
         np.subtract((r[:-1] / r[1:])[:, None] * lower[1:], fresh, out=fresh)
-        self._buffer[j : n - 1, :j] = fresh[:, :j]
-        self._buffer[j : n - 1, j : n - 1] = fresh[:, j + 1 :]
-        self._buffer[n - 1, :n] = 0.0
+        buffer = np.zeros_like(self._buffer)
+        buffer[:j, :j] = self._buffer[:j, :j]
+        buffer[j : n - 1, :j] = fresh[:, :j]
+        buffer[j : n - 1, j : n - 1] = fresh[:, j + 1 :]
         pivot = column[j]
-        remaining = self._diagonal[:n] - column * column / pivot
-        self._diagonal[:j] = remaining[:j]
-        self._diagonal[j : n - 1] = remaining[j + 1 :]
+        remaining = self.inverse_diagonal - column * column / pivot
+        self._take(buffer, np.concatenate((remaining[:j], remaining[j + 1 :])))
         self.log_determinant += math.log(pivot)
-        self.n = n - 1
         return np.asarray(column)
 
     def rebuild(self, K: Array) -> bool:
@@ -122,27 +127,27 @@ class Factor:
         W, info = lapack.dtrtri(L, lower=1)
         if info != 0:
             return False
-        capacity = len(self._diagonal)
+        capacity = len(self._buffer)
         while capacity < n:
             capacity *= 2
-        self._buffer = np.zeros((capacity, capacity))
-        self._diagonal = np.zeros(capacity)
-        self._buffer[:n, :n] = np.tril(W)
-        self._diagonal[:n] = np.einsum("ij,ij->j", W, W)
+        buffer = np.zeros((capacity, capacity))
+        buffer[:n, :n] = np.tril(W)
+        self._take(buffer, np.einsum("ij,ij->j", W, W))
         self.log_determinant = 2.0 * float(np.log(np.diagonal(L)).sum())
-        self.n = n
         return True
 
     def clear(self) -> None:
         """Forget everything."""
-        self._buffer[: self.n, : self.n] = 0.0
-        self._diagonal[: self.n] = 0.0
+        self._take(np.zeros_like(self._buffer), np.empty(0))
         self.log_determinant = 0.0
-        self.n = 0
 
-    def _grow(self) -> None:
-        capacity = 2 * len(self._diagonal)
-        buffer, diagonal = np.zeros((capacity, capacity)), np.zeros(capacity)
+    def _take(self, buffer: Array, inverse_diagonal: Array) -> None:
+        """Read another buffer from now on, one that nobody else has."""
+        self.n = len(inverse_diagonal)
+        self._buffer, self._tail, self.inverse_diagonal = buffer, Tail(self.n), inverse_diagonal
+
+    def _move(self, capacity: int) -> None:
+        """To a buffer of one's own: the old one is full, or another copy has gone on in it."""
+        buffer = np.zeros((capacity, capacity))
         buffer[: self.n, : self.n] = self.W
-        diagonal[: self.n] = self.inverse_diagonal
-        self._buffer, self._diagonal = buffer, diagonal
+        self._take(buffer, self.inverse_diagonal)
