@@ -14,7 +14,7 @@ import windvane as wv
 from windvane.kernels import Static, TimeMatern32
 from windvane.optimizer import Optimizer
 from windvane.surrogates import Hypothesis, Mixture
-from windvane.surrogates import blend as blend_module
+from windvane.surrogates.mixture import surrogate as surrogate_module
 
 BOX = wv.Box([(-2.0, 3.0), (10.0, 30.0)])
 LINE = wv.Box([(0.0, 1.0)])
@@ -112,7 +112,7 @@ def test_between_observations_of_the_same_time():
 
 @pytest.mark.parametrize("told", [True, False])
 def test_past_fresh_starts(monkeypatch, told):
-    monkeypatch.setattr(blend_module, "REFRESH", 4)
+    monkeypatch.setattr(surrogate_module, "REFRESH", 4)
     opt = make(LINE, seed=2, **(GIVEN if told else {}))
     continues(opt, (2, 6), 5)
     assert len(opt.state()["surrogate"]["journal"]) < 4

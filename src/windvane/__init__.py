@@ -14,7 +14,7 @@ from windvane.algorithms import algorithms, make
 from windvane.calibration import Calibration, calibrate
 from windvane.codec import component
 from windvane.composition import Composition
-from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
+from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction, Verdict
 from windvane.errors import (
     Conflict,
     CorruptState,
@@ -53,6 +53,7 @@ from windvane.retention import (
     InBatches,
     LastPoint,
     Relevance,
+    SinceChange,
     SlidingWindow,
 )
 from windvane.simulate import Trace, simulate
@@ -72,6 +73,7 @@ from windvane.surrogates import (
 from windvane.surrogates.holdout import Fit, fit
 from windvane.tasks import task, tasks
 from windvane.triggers import (
+    BelievedChange,
     BoundedNoise,
     Confirmed,
     EDetector,
@@ -95,11 +97,13 @@ __all__ = [
     "Arms",
     "Backtracking",
     "Belief",
+    "BelievedChange",
     "Best",
     "BoundedNoise",
     "Box",
     "Budget",
     "Calibration",
+    "Change",
     "Choice",
     "Composition",
     "Confirmed",
@@ -141,6 +145,7 @@ __all__ = [
     "NoImprovement",
     "NumericalFailure",
     "Observation",
+    "Opinion",
     "Optimizer",
     "Periodic",
     "PosteriorBound",
@@ -151,6 +156,7 @@ __all__ = [
     "ResetWindow",
     "Scaling",
     "Search",
+    "SinceChange",
     "SlidingWindow",
     "Space",
     "Static",

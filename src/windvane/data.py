@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,8 @@ class Verdict(NamedTuple):
     """A trigger's answer, Definition 2: `fired` if the statistic psi_t is above the threshold kappa_t.
 
     `suspect` instead of `fired`: above the threshold as well, but before anything is reset the observation
-    is to be set aside and its point asked again. Never both.
+    is to be set aside and its point asked again. Never both. `since` is the step from which on observations
+    are about the present, if the trigger knows.
     """
 
     fired: bool
@@ -93,6 +95,30 @@ class Verdict(NamedTuple):
     threshold: float
     reason: str = ""
     suspect: bool = False
+    since: int | None = None
+
+
+class Change(NamedTuple):
+    """A sudden change that is held possible: at which step, how probably, and to a level how far away."""
+
+    step: int
+    probability: float
+    level: float = 0.0  # in the caller's units; 0 if only the shape is new
+
+
+class Opinion(NamedTuple):
+    """What a surrogate makes of an observation, before anything is decided.
+
+    `outlier` is the probability that it is one, `changes` are the sudden changes held possible, oldest
+    first, `beliefs` the weights of all hypotheses by name. `update` is for the surrogate itself: what it
+    needs to take the observation in.
+    """
+
+    log_density: float  # of y, one step ahead, in the caller's units
+    outlier: float = 0.0
+    changes: tuple[Change, ...] = ()
+    beliefs: Mapping[str, float] = MappingProxyType({})
+    update: Any = None
 
 
 @dataclass(frozen=True)

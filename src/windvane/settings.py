@@ -25,7 +25,7 @@ from windvane.kernels import (
     Sum,
     Temporal,
 )
-from windvane.retention import Budget, Full, InBatches, Limit
+from windvane.retention import Budget, Full, InBatches, Limit, SinceChange
 from windvane.retention.evidence_window import ladder
 from windvane.spaces import Arms
 from windvane.spaces.base import Domain
@@ -43,7 +43,7 @@ from windvane.surrogates import (
     Search,
 )
 from windvane.theory import greedy_information_gain, reset_time, reset_window
-from windvane.triggers import Confirmed, Never, Periodic, PosteriorBound, ResetWindow, Trigger
+from windvane.triggers import BelievedChange, Confirmed, Never, Periodic, PosteriorBound, ResetWindow, Trigger
 
 FIRST_LENGTHSCALE = 0.3
 FIRST_CHOICE = 1.2  # of the options of a choice: two of them have a correlation of exp(-1 / 1.2^2) = 0.5
@@ -361,14 +361,18 @@ class Settings:
         search = replace(self.search(self.unknown), starts=STARTS)
         if "noise" in self.unknown and blind:
             search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
-        online = LearnOnline(growth=GROWTH, search=search) if blind else Given()
+        rescale = blind and self.get("noise_variance") is None and self.get("scaling") is None
+        trusted = LEAST_LEARNED if rescale else 0  # what looks like a change is often a slope: 0023
+        online = LearnOnline(GROWTH, search, trusted) if blind else Given()
         return Composition(
             name=self.name,
             model=self.mixture(),
             acquisition=UCB(self.schedule()),
             limit=InBatches(self.options.get("max_points", MANY)),
+            trigger=BelievedChange(),
+            on_trigger=SinceChange(),
             learning=online if self.get("learning") is None else self.learning(Never()),
-            rescale=blind and self.get("noise_variance") is None and self.get("scaling") is None,
+            rescale=rescale,
         )
 
     def compose(

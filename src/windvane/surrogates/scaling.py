@@ -13,6 +13,7 @@ from windvane.data import Dataset
 from windvane.kernels import Kernel, Temporal
 
 GUESS = 4.0  # observations that the plain standard deviation is worth
+FARTHEST = 1e75  # in scales: beyond, values are alike, so that their squares stay finite
 
 
 @component
@@ -42,8 +43,13 @@ class Scaling:
         return Scaling(offset, scale)
 
     def inward(self, y: Array) -> Array:
-        """To the model's units."""
-        return (y - self.offset) / self.scale
+        """To the model's units; what is farther off than `FARTHEST` is taken to be just that far.
+
+        >>> Scaling(0.0, 1e-300).inward(np.array([1e-300, 1.0]))
+        array([1.e+00, 1.e+75])
+        """
+        with np.errstate(over="ignore"):
+            return np.clip((y - self.offset) / self.scale, -FARTHEST, FARTHEST)
 
 
 def generalised(

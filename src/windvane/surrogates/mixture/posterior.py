@@ -19,10 +19,9 @@ from windvane.kernels import Kernel
 from windvane.kernels.base import upper_triangle
 from windvane.surrogates.cache import CandidateCache
 from windvane.surrogates.factor import below
-from windvane.surrogates.member import Member
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.tuning import DISPUTED
 from windvane.surrogates.surface import Local, Surface
-
-DISPUTED = 0.1  # the weight from which a member's disagreement with the others counts
 
 
 class MixturePosterior:
