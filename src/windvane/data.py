@@ -81,6 +81,21 @@ class Prediction(NamedTuple):
     noise_variance: float
 
 
+class Opinion(NamedTuple):
+    """What a surrogate makes of an observation: nothing is changed by having one.
+
+    `log_density` is that of y, one step ahead, in the caller's units; `outlier` the probability that it is
+    one; `change` the sudden change that is believed in, if any; `beliefs` the weights of the hypotheses, by
+    name. `update` is for the surrogate itself, to follow the data without computing it all again.
+    """
+
+    log_density: float
+    outlier: float = 0.0
+    change: Any = None
+    beliefs: Mapping[str, float] = {}  # never changed
+    update: Any = None
+
+
 class Verdict(NamedTuple):
     """A trigger's answer, Definition 2: `fired` if the statistic psi_t is above the threshold kappa_t.
 

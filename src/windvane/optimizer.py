@@ -6,7 +6,6 @@ tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
@@ -24,9 +23,9 @@ from windvane.errors import CorruptState, InvalidArgument, WindvaneError
 from windvane.kernels import Static
 from windvane.retention import Belief
 from windvane.spaces.base import Domain
-from windvane.surrogates import GP, Blend, Given, Mixture, Model, Surrogate
+from windvane.surrogates import Blend, Given, GPSurrogate, Mixture, Model
 from windvane.surrogates.blend import FEWEST
-from windvane.surrogates.model import feasible
+from windvane.surrogates.state import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
 from windvane.triggers.ruling import Ruling, judge, log_density, reason
@@ -159,12 +158,16 @@ class Optimizer:
 
     def _beside(self, pending: Sequence[Array], now: float) -> Array:
         """The point to evaluate beside others. A predicted value moves no mean, but settles what is near."""
-        surrogate = deepcopy(self._surrogate)
+        surrogate = deepcopy(self._surrogate) if isinstance(self._surrogate, Blend) else self._surrogate
         with self._threads():
             for point in pending:
                 forecast = surrogate.forecast(point, now)
                 imagined = Observation(point, forecast.prediction.mean, now, self._step)
-                surrogate.extend(surrogate.data + imagined, forecast.projection)  # type: ignore[arg-type]
+                if isinstance(surrogate, Blend):
+                    surrogate.extend(surrogate.data + imagined, forecast.projection)
+                else:
+                    opinion = surrogate.weigh(imagined, forecast)  # type: ignore[arg-type]
+                    surrogate = surrogate.follow(surrogate.data + imagined, opinion)
             moment = Moment(self._step, self._elapsed, self._dim, surrogate.information_gain)
             generator = (self.seed, STREAM, self._step, len(pending))
             return self.composition.acquisition.propose(
@@ -223,10 +226,13 @@ class Optimizer:
         elif decision == "no":
             data = self._surrogate.data + new
             within, self._allowance = composition.limit.apply(data, self._belief(), self._allowance)
-            if within is data:
-                self._surrogate.extend(data, forecast.projection)  # type: ignore[arg-type]  # its own
+            if not isinstance(self._surrogate, Blend):
+                opinion = self._surrogate.weigh(new, forecast)  # type: ignore[arg-type]
+                self._surrogate = self._surrogate.follow(within, opinion)
+            elif within is data:
+                self._surrogate.extend(data, forecast.projection)
             else:
-                self._surrogate.follow(within, forecast.projection)  # type: ignore[arg-type]
+                self._surrogate.follow(within, forecast.projection)
             self._memory = memory
             self._elapsed = elapsed + 1
             self._held = None
@@ -241,7 +247,10 @@ class Optimizer:
                 keeper.keep(data + new, self._fires), self._belief(), composition.limit.start()
             )
             kept = len(data)
-            self._surrogate.follow(data)
+            if isinstance(self._surrogate, Blend):
+                self._surrogate.follow(data)
+            else:
+                self._surrogate = self._surrogate.restart(data)
             self._memory = composition.trigger.start()
             self._elapsed = 1
             self._held = None
@@ -296,10 +305,17 @@ class Optimizer:
         composition = self.composition
         self._age += 1
         if composition.learning.due(elapsed, self.size, self._age, self._dim):
-            self._surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
+            search, rescale = composition.learning.search, composition.rescale
+            if isinstance(self._surrogate, Blend):
+                self._surrogate.learn(search, rescale, seed=self.seed)
+            else:
+                self._surrogate = self._surrogate.learn(search, rescale, seed=self.seed)
             self._age = 0
         elif composition.rescale and step == 1:
-            self._surrogate.centre()
+            if isinstance(self._surrogate, Blend):
+                self._surrogate.centre()
+            else:
+                self._surrogate = self._surrogate.centre()
 
     def _event(
         self,
@@ -344,17 +360,8 @@ class Optimizer:
 
     def _fires(self, data: Dataset, observation: Observation) -> bool:
         """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""
-        model = self._surrogate.model
-        assert isinstance(model, Model)  # a mixture has no trigger
-        gp = GP(model.kernel, model.noise, self.space.dim, model.temporal)
-        gp.replace(data.X, model.scaling.inward(data.y), data.times)
-        found = gp.project(observation.x, observation.time)
-        scaling = model.scaling
-        prediction = Prediction(
-            scaling.offset + scaling.scale * found.mean,
-            scaling.scale * math.sqrt(found.variance),
-            scaling.scale**2 * model.noise.variance,
-        )
+        assert isinstance(self._surrogate, GPSurrogate)  # a mixture has no trigger
+        prediction = self._surrogate.alone(data, observation)
         trigger = alarm(self.composition.trigger)
         verdict, _ = trigger.test(trigger.start(), prediction, observation.y, len(data) + 1)
         return verdict.fired or verdict.suspect
@@ -387,8 +394,8 @@ class Optimizer:
         return state
 
 
-def _surrogate(space: Domain, model: Model | Mixture) -> Surrogate | Blend:
-    return Blend(space, model) if isinstance(model, Mixture) else Surrogate(space, model)
+def _surrogate(space: Domain, model: Model | Mixture) -> GPSurrogate | Blend:
+    return Blend(space, model) if isinstance(model, Mixture) else model.surrogate(space)
 
 
 def restore(state: Any) -> Optimizer:
@@ -420,8 +427,13 @@ def restore(state: Any) -> Optimizer:
         if "allowance" in state:
             allowance = list(state["allowance"])
             optimizer._allowance = tuple(real("state(allowance)", entry) for entry in allowance)
-        kind = Blend if isinstance(composition.model, Mixture) else Surrogate
-        optimizer._surrogate = kind.restore(space, state["surrogate"])
+        model = decode(state["surrogate"]["model"])
+        if type(model) is not type(composition.model):
+            raise CorruptState("state: the surrogate's model is missing")
+        if isinstance(model, Mixture):
+            optimizer._surrogate = Blend.restore(space, state["surrogate"])
+        else:
+            optimizer._surrogate = model.restored(space, state["surrogate"])
         if "held" in state:
             optimizer._held = _held(state["held"], space)
             if optimizer._held.observation.step != optimizer._step - 1:

@@ -1,12 +1,14 @@
 """Surrogates: the exact incremental GP, its hyperparameters, and how they are learned."""
 
+from windvane.surrogates.base import Forecast, Surrogate
 from windvane.surrogates.blend import Blend
 from windvane.surrogates.fit import Estimate, Search, map_estimate
 from windvane.surrogates.gp import GP
+from windvane.surrogates.gp_surrogate import GPSurrogate
 from windvane.surrogates.hypotheses import HYPOTHESES, Hypothesis
 from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
 from windvane.surrogates.mixture import Mixture
-from windvane.surrogates.model import Model, Surrogate
+from windvane.surrogates.model import Model
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.posterior import Posterior
 from windvane.surrogates.priors import Gamma, LogNormal, Prior
@@ -17,6 +19,8 @@ __all__ = [
     "HYPOTHESES",
     "Blend",
     "Estimate",
+    "Forecast",
+    "GPSurrogate",
     "Gamma",
     "Given",
     "Hypothesis",

@@ -26,10 +26,10 @@ from windvane.surrogates.hypotheses import Hypothesis
 from windvane.surrogates.member import Guess, Member
 from windvane.surrogates.mixture import Mixture, reweigh
 from windvane.surrogates.mixture_posterior import MixturePosterior
-from windvane.surrogates.model import observation, plain
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.noise_belief import NoiseBelief, Taken
 from windvane.surrogates.scaling import Scaling, generalised
+from windvane.surrogates.state import observation, plain
 
 ACTING, IDLE = 0.02, 0.005  # weights from which a member keeps candidates, and below which it stops
 REFRESH = 256  # observations between two fresh starts, at most

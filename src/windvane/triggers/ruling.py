@@ -10,11 +10,9 @@ import math
 from typing import NamedTuple
 
 from windvane.data import Observation, Prediction, Verdict
+from windvane.theory.density import normal_log_density
 from windvane.triggers.base import Memory, Trigger
 from windvane.triggers.window import Decision, ResetWindow
-
-TINY = 1e-300  # of a variance: the square of values below 1e-160 is zero in double precision
-LOG_2PI = math.log(2.0 * math.pi)
 
 
 class Ruling(NamedTuple):
@@ -97,6 +95,4 @@ def log_density(y: float, prediction: Prediction) -> float:
     >>> round(log_density(0.0, Prediction(0.0, 0.6, 0.64)), 6)
     -0.918939
     """
-    total = max(prediction.std**2 + prediction.noise_variance, TINY)
-    surprise = y - prediction.mean
-    return -0.5 * (LOG_2PI + math.log(total) + surprise * surprise / total)
+    return normal_log_density(y - prediction.mean, prediction.std**2 + prediction.noise_variance)
