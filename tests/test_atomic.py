@@ -43,7 +43,7 @@ def calls(act, fail_at=None):
     """How many calls there are inside `act`; with `fail_at`, that one raises."""
     count = 0
 
-    def watch(frame, event, argument):  # noqa: ARG001
+    def watch(frame, event, argument):
         nonlocal count
         if event in ("call", "c_call"):
             count += 1

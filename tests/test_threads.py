@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
-from windvane.surrogates import model
+from windvane.surrogates import gp_surrogate
 from windvane.threads import OneThread, one_thread
 
 
@@ -171,13 +171,13 @@ def test_ask_tell_predict_best(two_threads):
 
 def test_a_fit_runs_on_one_thread_however_few_the_observations(two_threads, monkeypatch):
     """Twenty steps that learn take ten times as long with two threads as with one."""
-    seen, fit = [], model.map_estimate
+    seen, fit = [], gp_surrogate.map_estimate
 
     def watched(*given):
         seen.append([get() for get, _ in one_thread.controls])
         return fit(*given)
 
-    monkeypatch.setattr(model, "map_estimate", watched)
+    monkeypatch.setattr(gp_surrogate, "map_estimate", watched)
     opt = wv.make("gp-ucb", wv.Box([(0, 1)]), seed=0)
     for i in range(4):
         opt.tell([0.1 + 0.2 * i], float(i % 2))

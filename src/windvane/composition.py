@@ -31,7 +31,7 @@ class Composition:
     def __post_init__(self) -> None:
         fits = {
             "name": isinstance(self.name, str),
-            "model": _has(self.model, "surrogate", "restore", "weighs_changes"),
+            "model": _has(self.model, "surrogate", "restored", "weighs_changes"),
             "acquisition": _has(self.acquisition, "propose"),
             "trigger": _has(self.trigger, "start", "test"),
             "window": isinstance(self.window, ResetWindow),

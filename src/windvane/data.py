@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from windvane.density import normal_log_density
+
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -80,6 +82,14 @@ class Prediction(NamedTuple):
     mean: float
     std: float
     noise_variance: float
+
+    def log_density(self, y: float) -> float:
+        """ln N(y; mean, std^2 + noise variance).
+
+        >>> round(Prediction(0.0, 0.6, 0.64).log_density(0.0), 6)
+        -0.918939
+        """
+        return normal_log_density(y - self.mean, self.std * self.std + self.noise_variance)
 
 
 class Verdict(NamedTuple):

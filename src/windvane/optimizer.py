@@ -30,7 +30,7 @@ from windvane.older import upgraded
 from windvane.retention import Belief
 from windvane.spaces.base import Domain
 from windvane.surrogates import Mixture, Model, Surrogate
-from windvane.surrogates.rows import feasible
+from windvane.surrogates.state import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
 from windvane.triggers.ruling import Ruling, judge, reason
@@ -120,7 +120,8 @@ class Optimizer:
     @property
     def model(self) -> Model | Mixture:
         """The hyperparameters in force."""
-        return self._progress.surrogate.model
+        model: Model | Mixture = self._progress.surrogate.model
+        return model
 
     def _now(self, time: Any) -> tuple[float, float]:
         """A time as told, and on the model's axis, where the first observation is at 1."""
@@ -393,11 +394,14 @@ def _progress(state: dict[str, Any], space: Domain, composition: Composition) ->
     last, point = state["last_time"], state["last_point"]
     if (step > 1) == (last is None) or (last is None) != (point is None):
         raise CorruptState("state: the last observation's time and point do not fit the step")
+    model = decode(state["surrogate"]["model"])
+    if type(model) is not type(composition.model):
+        raise CorruptState("state: the surrogate's model is missing, or another than the composition's")
     held = None if state["held"] is None else _held(state["held"], space)
     if held is not None and held.observation.step != step - 1:
         raise CorruptState("state: what is set aside is not the last observation")
     return Progress(
-        surrogate=composition.model.restore(space, state["surrogate"]),
+        surrogate=model.restored(space, state["surrogate"]),
         memory=tuple(real("state(memory)", entry) for entry in state["memory"]),
         allowance=tuple(real("state(allowance)", entry) for entry in state["allowance"]),
         step=step,

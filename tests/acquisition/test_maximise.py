@@ -11,7 +11,6 @@ from windvane.acquisition import maximise
 from windvane.acquisition.ascent import ucb_derivatives, ucb_value
 from windvane.kernels import RBF, Markov, Matern52, Static, Wiener
 from windvane.surrogates import Model, Noise
-from windvane.surrogates.model import Surrogate
 
 CLOSE = 1e-4
 
@@ -22,9 +21,10 @@ def generator():
 
 def told(space, model, points, values):
     """A surrogate that has seen encoded points at times 1, 2, ..."""
-    surrogate = Surrogate(space, model)
+    surrogate = model.surrogate(space)
     for t, (x, y) in enumerate(zip(points, values, strict=True), start=1):
-        surrogate.extend(surrogate.data + wv.Observation(np.asarray(x, dtype=float), float(y), float(t), t))
+        new = wv.Observation(np.asarray(x, dtype=float), float(y), float(t), t)
+        surrogate = surrogate.follow(surrogate.data + new)
     return surrogate
 
 
@@ -178,7 +178,7 @@ def test_a_large_discrete_space_is_searched_well():
 
 def test_without_data_every_point_is_as_likely():
     box = wv.Box([(0.0, 1.0), (0.0, 1.0)])
-    posterior = Surrogate(box, Model(RBF(0.2), Noise(0.02))).posterior(1.0)
+    posterior = Model(RBF(0.2), Noise(0.02)).surrogate(box).posterior(1.0)
     points = np.array(
         [maximise(posterior, box, 1.0, lambda s=s: np.random.default_rng(s)).point for s in range(300)]
     )
@@ -187,7 +187,7 @@ def test_without_data_every_point_is_as_likely():
     counts, _, _ = np.histogram2d(*points.T, bins=3, range=[[0, 1], [0, 1]])
     assert counts.min() > 10
     arms = wv.Arms(6)
-    posterior = Surrogate(arms, Model(wv.Empirical(np.eye(6)), Noise(0.02))).posterior(1.0)
+    posterior = Model(wv.Empirical(np.eye(6)), Noise(0.02)).surrogate(arms).posterior(1.0)
     drawn = [
         int(maximise(posterior, arms, 1.0, lambda s=s: np.random.default_rng(s)).point[0]) for s in range(120)
     ]

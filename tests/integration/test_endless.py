@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import windvane as wv
-from windvane.surrogates import model
+from windvane.surrogates import gp_surrogate
 
 
 @pytest.mark.parametrize(
     ("name", "options"), [("tv-gp-ucb", {"rate": 0.01}), ("et-gp-ucb", {}), ("gp-ucb", {})]
 )
 def test_memory_and_state_are_flat(name, options, monkeypatch):
-    monkeypatch.setattr(model, "REFRESH", 100)
+    monkeypatch.setattr(gp_surrogate, "REFRESH", 100)
     rng = np.random.default_rng(0)
     opt = wv.make(
         name, wv.Box([(0, 1)] * 2), kernel=wv.RBF(0.2), noise_variance=0.02, max_points=40, seed=0, **options
@@ -62,9 +62,9 @@ def test_a_factor_that_has_drifted_is_made_anew():
     opt = wv.make("gp-ucb", wv.Box([(0, 1)] * 2), kernel=wv.RBF(0.2), noise_variance=0.02, seed=0)
     for _ in range(40):
         opt.tell(rng.uniform(size=2), float(rng.normal()))
-    opt._surrogate._gp._factor.W[7:] *= 1.0 + 1e-5  # an error that no drop or append would make
+    opt._surrogate._gp._solution.factor.W[7:] *= 1.0 + 1e-5  # an error that no drop or append would make
     points = rng.uniform(size=(5, 2))
-    for _ in range(2 * model.CHECK * 40):
+    for _ in range(2 * gp_surrogate.CHECK * 40):
         opt.tell(rng.uniform(size=2), float(rng.normal()))
         if not opt._surrogate._journal:
             break

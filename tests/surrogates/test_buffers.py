@@ -165,7 +165,7 @@ class Cached:
 def test_caches(steps, kernel):
     grid = GridCache.build(kernel, AXIS, AXIS)
     for first in (grid, PointCache(kernel, grid.points)):
-        for copy in played(Cached(first.fresh(kernel)), steps, Cached.append, Cached.drop):
+        for copy in played(Cached(first.emptied()), steps, Cached.append, Cached.drop):
             X = np.array(copy.points).reshape(-1, 2)
             rows = kernel.matrix(X, first.points)
             np.testing.assert_allclose(copy.cache.rows(), rows, atol=1e-12)

@@ -17,7 +17,7 @@ def verdict(changes, believed=0.9, beliefs=None):
 
 
 def test_conformance():
-    check_trigger(wv.BelievedChange())
+    conformance.check(wv.BelievedChange())
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=5), st.floats(0.05, 0.95))

@@ -18,7 +18,6 @@ from windvane.errors import InvalidArgument, InvalidType, WindvaneError, Workers
 from windvane.kernels import Kernel, SpaceTime, Static
 from windvane.optimizer import Optimizer
 from windvane.spaces.base import Domain, listed
-from windvane.surrogates import Model
 from windvane.triggers import Trigger
 
 DELTAS = (0.01, 0.05, 0.1, 0.2)
@@ -200,8 +199,7 @@ def _contestants(
             f"algorithm={name!r}: has no trigger to calibrate; those that have: {triggered}"
         )
     found = [make(name, space, seed=0, **{kind: choice}, **options) for choice in choices]
-    model = found[0].model
-    if isinstance(model, Model) and model.temporal != Static():
+    if found[0].model.temporal != Static():
         raise InvalidArgument(
             "kernel: the simulated function stands still and then jumps; give the spatial kernel only"
         )

@@ -19,8 +19,7 @@ from windvane.spelling import plain
 from windvane.storage import Record, Summary
 from windvane.study import wording
 from windvane.study.promises import NO_ALARM, Promise, promise, two_sided
-from windvane.surrogates import Mixture
-from windvane.triggers import NoImprovement, Periodic, alarm
+from windvane.triggers import BelievedChange, NoImprovement, Periodic, alarm
 
 RECENT = 50  # observations that calibration is judged by
 FEWEST = 10  # of them, to say anything
@@ -218,7 +217,7 @@ def _kind(reason: str, optimizer: Optimizer) -> str:
         return "periodic"
     if isinstance(trigger, NoImprovement):
         return "no improvement"
-    return "belief" if isinstance(optimizer.model, Mixture) else "alarm"
+    return "belief" if isinstance(trigger, BelievedChange) else "alarm"
 
 
 def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> Belief:

@@ -15,7 +15,6 @@ from windvane.spelling import plain
 from windvane.storage import Record, journal
 from windvane.storage.records import Kind
 from windvane.study.trial import Trial
-from windvane.surrogates import Given, Model
 
 SPARSE = 64  # tells between two checkpoints
 MANY = 1024  # records of any kind between two checkpoints
@@ -38,8 +37,8 @@ class Live:
     @property
     def quick(self) -> bool:
         """Whether a step takes about a millisecond."""
-        model = self.optimizer.composition
-        given = isinstance(model.learning, Given) and isinstance(model.model, Model)
+        composition = self.optimizer.composition
+        given = composition.given and not composition.model.weighs_changes
         return given and self.optimizer.size <= FEW and len(self.pending) <= FEW_PENDING
 
     def state(self) -> dict[str, Any]:

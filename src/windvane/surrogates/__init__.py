@@ -3,6 +3,7 @@
 from windvane.surrogates.base import Forecast, Surrogate
 from windvane.surrogates.fit import Estimate, Search, map_estimate
 from windvane.surrogates.gp import GP
+from windvane.surrogates.gp_surrogate import GPSurrogate
 from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
 from windvane.surrogates.mixture import HYPOTHESES, Hypothesis, Mixture, MixtureSurrogate
 from windvane.surrogates.model import Model
@@ -16,6 +17,7 @@ __all__ = [
     "HYPOTHESES",
     "Estimate",
     "Forecast",
+    "GPSurrogate",
     "Gamma",
     "Given",
     "Hypothesis",

@@ -1,4 +1,8 @@
-"""What a surrogate is: a model and the data it has seen, as a value."""
+"""What a surrogate is: a model of the objective and the data it has seen, as a value.
+
+`follow`, `restart`, `learn` and `centre` return another surrogate and leave this one as it is, to the last
+bit, so that whoever fails on the way to the next one still has this one.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,16 @@ from windvane.surrogates.fit import Search
 
 
 class Forecast(NamedTuple):
-    """A prediction in the caller's units, and what the surrogate can use again when it is told."""
+    """What is expected at a point before y is seen, in the caller's units, and what `weigh` can reuse."""
 
     prediction: Prediction
     projection: Any
 
 
 class Surrogate(Protocol):
-    """A model and the data it has seen.
+    """A belief about the objective in time; `y` is to be maximised, in the caller's units.
 
-    A value: `follow`, `restart`, `learn` and `centre` give another one, and nothing that this one reads is
-    changed. So a step that fails half way leaves nothing behind.
+    Points are encoded, times on the model's axis. Hyperparameters are in `model`, observations in `data`.
     """
 
     @property
@@ -30,7 +33,7 @@ class Surrogate(Protocol):
 
     @property
     def model(self) -> Any:
-        """The hyperparameters in force."""
+        """The hyperparameters in force, frozen; `model.surrogate(domain)` has seen nothing."""
         ...
 
     def forecast(self, x: Array, now: float) -> Forecast:
@@ -38,23 +41,19 @@ class Surrogate(Protocol):
         ...
 
     def weigh(self, new: Observation, forecast: Forecast) -> Opinion:
-        """What it makes of an observation; pure."""
+        """What to make of an observation that was forecast: nothing is changed."""
         ...
 
     def follow(self, data: Dataset, opinion: Opinion | None = None) -> Surrogate:
-        """With the old dataset less some observations, plus possibly the newest."""
+        """The surrogate of the old data less some, plus possibly the newest, about which the opinion is."""
         ...
 
     def restart(self, data: Dataset, opinion: Opinion | None = None) -> Surrogate:
-        """After a reset: with these data, and nothing else."""
-        ...
-
-    def alone(self, data: Dataset, observation: Observation) -> Prediction:
-        """What would be expected of an observation if `data` were all there is."""
+        """The surrogate of these data after a reset: all else is believed to be out of date."""
         ...
 
     def learn(self, search: Search, rescale: bool, seed: int) -> Surrogate:
-        """With hyperparameters fitted to the data in use, and the scaling of y if asked to."""
+        """With hyperparameters, and the scaling of y if asked to, fitted to the data in use."""
         ...
 
     def centre(self, y: Array) -> Surrogate:
@@ -62,21 +61,25 @@ class Surrogate(Protocol):
         ...
 
     def posterior(self, now: float) -> Any:
-        """The belief about f at `now`: all that an acquisition is handed."""
+        """The belief about f at `now`, in the model's units: what an acquisition is handed."""
         ...
 
     def predict(self, points: Array, now: float) -> tuple[Array, Array]:
-        """Mean and standard deviation of f at m points, in the caller's units."""
+        """Mean and standard deviation of f at m points."""
+        ...
+
+    def alone(self, data: Dataset, observation: Observation) -> Prediction:
+        """What the model in force, given `data` and nothing else, expects where an observation was made."""
+        ...
+
+    def beliefs(self) -> dict[str, float]:
+        """The weights of the hypotheses that it chooses between, by name, if there are any."""
         ...
 
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""
         ...
 
-    def beliefs(self) -> dict[str, float]:
-        """The weights of the hypotheses it chooses between, by name, if there are any."""
-        ...
-
     def state(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Plain JSON from which the surrogate is restored bit for bit."""
         ...

@@ -7,12 +7,21 @@ rows that anyone reads, by whoever claims it first; a copy that comes second tak
 
 from __future__ import annotations
 
-from copy import copy
+from typing import TypeVar
 
 import numpy as np
 
 from windvane.checks import Array
 from windvane.data import IntArray
+
+T = TypeVar("T")
+
+
+def twin(value: T) -> T:
+    """A shallow copy, several times faster than `copy.copy`."""
+    other = object.__new__(type(value))
+    other.__dict__.update(value.__dict__)
+    return other
 
 
 class Tail:
@@ -53,6 +62,7 @@ class Rows:
     """
 
     def __init__(self, width: int, capacity: int = 16) -> None:
+        self.width = width
         self._buffer = np.zeros((capacity, width))
         self._tail = Tail(0)
         self._end = 0  # the first row that was never used
@@ -63,7 +73,7 @@ class Rows:
 
     def copy(self) -> Rows:
         """The same rows; neither of the two notices what becomes of the other."""
-        return copy(self)
+        return twin(self)
 
     @property
     def _start(self) -> int:
@@ -102,6 +112,15 @@ class Rows:
             self._at = np.concatenate((self._at, (end,)))
         self._end = end + 1
 
+    def extend(self, rows: Array) -> None:
+        """Add several, the newest last; to begin with, or after others, in a buffer of one's own."""
+        start, end = self._end, self._end + len(rows)
+        buffer = np.zeros((max(len(self._buffer), 2 * end), self.width))
+        buffer[:start], buffer[start:end] = self._buffer[:start], rows
+        if self._at is not None:
+            self._at = np.concatenate((self._at, np.arange(start, end)))
+        self._buffer, self._tail, self._end = buffer, Tail(end), end
+
     def drop(self, j: int) -> None:
         """Forget the j-th oldest row."""
         at = np.arange(self._end) if self._at is None else self._at
@@ -112,7 +131,7 @@ class Rows:
     def _pack(self, capacity: int) -> None:
         """Move what is left to the beginning of a new buffer with room for one more row."""
         rows = self.array
-        buffer = np.zeros((max(capacity, 16), self._buffer.shape[1]))
+        buffer = np.zeros((max(capacity, 16), self.width))
         buffer[: len(rows)] = rows
         self._buffer, self._at, self._end = buffer, None, len(rows)
         self._tail = Tail(len(rows))

@@ -11,14 +11,13 @@ Copies share what they have in common (see `buffers`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from copy import copy
 from typing import Self
 
 import numpy as np
 
 from windvane.checks import Array
 from windvane.kernels import Kernel
-from windvane.surrogates.buffers import Rows
+from windvane.surrogates.buffers import Rows, twin
 
 
 class CandidateCache(ABC):
@@ -31,21 +30,27 @@ class CandidateCache(ABC):
 
     def copy(self) -> Self:
         """The same cache, O(1); neither of the two notices what becomes of the other."""
-        twin = copy(self)
-        twin._data = self._data.copy()
-        return twin
+        other = twin(self)
+        other._data = self._data.copy()
+        return other
+
+    def emptied(self) -> Self:
+        """The same candidates with no data."""
+        other = twin(self)
+        other._data = Rows(self._data.width)
+        return other
 
     def remove(self, j: int) -> None:
         """Forget the j-th oldest point."""
         self._data.drop(j)
 
     @abstractmethod
-    def row(self, x: Array) -> Array:
-        """k(x, candidates), M values."""
+    def add(self, x: Array) -> Array:
+        """Remember the newest point; returns its row k(x, candidates), M values."""
 
     @abstractmethod
-    def add(self, x: Array) -> Array:
-        """Remember the newest point; returns its row."""
+    def add_many(self, X: Array) -> None:
+        """Remember n points, the newest last."""
 
     @abstractmethod
     def contract(self, c: Array) -> Array:
@@ -59,10 +64,6 @@ class CandidateCache(ABC):
     def rows(self) -> Array:
         """The n x M matrix k(x_i, candidates)."""
 
-    @abstractmethod
-    def fresh(self, kernel: Kernel) -> CandidateCache:
-        """The same candidates with no data, for a kernel that may differ."""
-
 
 class PointCache(CandidateCache):
     """Any kernel, any candidates: the rows themselves."""
@@ -73,13 +74,13 @@ class PointCache(CandidateCache):
         self.prior = kernel.diagonal(points)
         self._data = Rows(len(points))
 
-    def row(self, x: Array) -> Array:
-        return np.asarray(self._kernel.matrix(x[None, :], self.points)[0])
-
     def add(self, x: Array) -> Array:
-        row = self.row(x)
+        row = np.asarray(self._kernel.matrix(x[None, :], self.points)[0])
         self._data.append(row)
         return row
+
+    def add_many(self, X: Array) -> None:
+        self._data.extend(self._kernel.matrix(X, self.points))
 
     def contract(self, c: Array) -> Array:
         return np.asarray(self._data.spread(c) @ self._data.span)
@@ -89,11 +90,6 @@ class PointCache(CandidateCache):
 
     def rows(self) -> Array:
         return self._data.array
-
-    def fresh(self, kernel: Kernel) -> PointCache:
-        cache = PointCache(kernel, self.points)
-        cache.shape = self.shape
-        return cache
 
 
 class GridCache(CandidateCache):
@@ -120,20 +116,17 @@ class GridCache(CandidateCache):
             kernel, np.concatenate((np.repeat(first, b, axis=0), np.tile(second, (a, 1))), axis=1)
         )
 
-    def _factors(self, x: Array) -> Array:
-        left = self._kernels[0].matrix(x[None, : self._cut], self._axes[0])[0]
-        return np.concatenate((left, self._kernels[1].matrix(x[None, self._cut :], self._axes[1])[0]))
-
-    def _outer(self, factors: Array) -> Array:
-        return np.multiply.outer(factors[: self._width], factors[self._width :]).ravel()
-
-    def row(self, x: Array) -> Array:
-        return self._outer(self._factors(x))
+    def _factors(self, X: Array) -> Array:
+        left = self._kernels[0].matrix(X[:, : self._cut], self._axes[0])
+        return np.concatenate((left, self._kernels[1].matrix(X[:, self._cut :], self._axes[1])), axis=1)
 
     def add(self, x: Array) -> Array:
-        factors = self._factors(x)
+        factors = self._factors(x[None, :])[0]
         self._data.append(factors)
-        return self._outer(factors)
+        return np.asarray(np.multiply.outer(factors[: self._width], factors[self._width :])).ravel()
+
+    def add_many(self, X: Array) -> None:
+        self._data.extend(self._factors(X))
 
     def contract(self, c: Array) -> Array:
         span, a = self._data.span, self._width
@@ -149,8 +142,3 @@ class GridCache(CandidateCache):
     def rows(self) -> Array:
         both, a = self._data.array, self._width
         return np.asarray((both[:, :a, None] * both[:, None, a:]).reshape(len(both), len(self.points)))
-
-    def fresh(self, kernel: Kernel) -> CandidateCache:
-        cache = GridCache.build(kernel, *self._axes)
-        cache.shape = self.shape
-        return cache

@@ -8,13 +8,12 @@ does best. `append` and `drop` cost O(n^2). Copies share what they have in commo
 from __future__ import annotations
 
 import math
-from copy import copy
 
 import numpy as np
 
 from windvane.checks import Array
 from windvane.late import lapack
-from windvane.surrogates.buffers import Tail
+from windvane.surrogates.buffers import Tail, twin
 
 WHOLE = 96  # rows up to which a triangle is multiplied as if it were full
 
@@ -55,7 +54,7 @@ class Factor:
 
     def copy(self) -> Factor:
         """The same factor, O(1); neither of the two notices what becomes of the other."""
-        return copy(self)
+        return twin(self)
 
     @property
     def W(self) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -42,12 +43,18 @@ class Scaling:
             scale = abs(offset) if offset else 1.0
         return Scaling(offset, scale)
 
-    def inward(self, y: Array) -> Array:
+    @overload
+    def inward(self, y: float) -> float: ...
+    @overload
+    def inward(self, y: Array) -> Array: ...
+    def inward(self, y: float | Array) -> float | Array:
         """To the model's units; what is farther off than `FARTHEST` is taken to be just that far.
 
         >>> Scaling(0.0, 1e-300).inward(np.array([1e-300, 1.0]))
         array([1.e+00, 1.e+75])
         """
+        if isinstance(y, float):  # the hot path
+            return min(max((y - self.offset) / self.scale, -FARTHEST), FARTHEST)
         with np.errstate(over="ignore"):
             return np.clip((y - self.offset) / self.scale, -FARTHEST, FARTHEST)
 

@@ -13,10 +13,6 @@ from windvane.data import Observation, Opinion, Prediction, Verdict
 from windvane.triggers.base import Memory, Trigger
 from windvane.triggers.window import Decision, ResetWindow
 
-TINY = 1e-300  # of a variance: the square of values below 1e-160 is zero in double precision
-FARTHEST = 1e150  # in standard deviations: the square is finite
-LOG_2PI = math.log(2.0 * math.pi)
-
 
 class Ruling(NamedTuple):
     """What was decided about an observation."""
@@ -94,14 +90,3 @@ def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float
         f"y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted, does not confirm it"
     )
     return f"{outlier}; {why}" if why else outlier
-
-
-def log_density(y: float, prediction: Prediction) -> float:
-    """ln N(y; mean, std^2 + noise variance).
-
-    >>> round(log_density(0.0, Prediction(0.0, 0.6, 0.64)), 6)
-    -0.918939
-    """
-    total = max(prediction.std * prediction.std + prediction.noise_variance, TINY)
-    surprise = min(abs(y - prediction.mean) / math.sqrt(total), FARTHEST)
-    return -0.5 * (LOG_2PI + math.log(total) + surprise * surprise)

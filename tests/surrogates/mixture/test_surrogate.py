@@ -17,7 +17,7 @@ from windvane.codec import decode, encode
 from windvane.data import Dataset, Observation
 from windvane.kernels import RBF, Empirical, Markov, Static, TimeRBF
 from windvane.kernels.trends import TimeMatern32
-from windvane.surrogates import Hypothesis, Mixture, MixtureSurrogate, Scaling, Search
+from windvane.surrogates import Hypothesis, Mixture, Scaling, Search
 from windvane.surrogates.mixture import surrogate as surrogate_module
 from windvane.surrogates.mixture.weights import reweigh
 
@@ -489,7 +489,7 @@ def test_a_restored_mixture_is_the_same_to_the_last_bit(refresh, monkeypatch):
     blend = Following(LINE, mixture(hazard=0.05))
     for seed in range(5):
         feed(blend, 6, seed=seed, f=lambda x, t: math.sin(6.0 * x[0] + t // 11))
-        twin = MixtureSurrogate.restore(LINE, blend.state())
+        twin = blend.model.restored(LINE, blend.state())
         assert twin.beliefs() == blend.beliefs()
         assert [m.watched for m in twin.members] == [m.watched for m in blend.members]
         for got, want in zip(
@@ -507,11 +507,11 @@ def test_a_weight_of_nothing_is_restored():
         feed(blend, 10, f=lambda x, t: 400.0 * (-1.0) ** t)
     assert min(blend.weights) == 0.0
     blend.follow(blend.data.take(np.arange(5, 30)))  # any fresh start
-    assert MixtureSurrogate.restore(LINE, blend.state()).beliefs() == blend.beliefs()
+    assert blend.model.restored(LINE, blend.state()).beliefs() == blend.beliefs()
 
 
 def test_a_model_of_its_own_is_kept():
     model = replace(mixture(), hazard=0.02, lead=2.0)
     blend = Following(LINE, model)
     feed(blend, 4)
-    assert MixtureSurrogate.restore(LINE, blend.state()).model == model
+    assert blend.model.restored(LINE, blend.state()).model == model

@@ -22,7 +22,7 @@ from windvane.integrations.botorch.progress import Progress
 from windvane.integrations.botorch.proposals import MakeAcquisition, Optimize, Proposals
 from windvane.retention import Empty, LastPoint, Retention
 from windvane.triggers import Memory, PosteriorBound, ResetWindow, Trigger, alarm
-from windvane.triggers.ruling import Ruling, judge, log_density, reason
+from windvane.triggers.ruling import Ruling, judge, reason
 
 SILENT = Prediction(math.nan, math.nan, math.nan)  # before there is a model
 
@@ -255,7 +255,7 @@ class EventTriggeredLoop:
             mean=self.plan.sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=log_density(new.y, prediction),
+            log_density=prediction.log_density(new.y),
             statistic=ruling.verdict.statistic,
             threshold=ruling.verdict.threshold,
             monitored=ruling.monitored,

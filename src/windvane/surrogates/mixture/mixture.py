@@ -81,10 +81,10 @@ class Mixture:
         """A surrogate that has seen nothing yet."""
         from windvane.surrogates.mixture.surrogate import MixtureSurrogate
 
-        return MixtureSurrogate.start(domain, self)
+        return MixtureSurrogate.empty(domain, self)
 
-    def restore(self, domain: Domain, state: dict[str, Any]) -> MixtureSurrogate:
-        """The surrogate that wrote the state, bit for bit."""
+    def restored(self, domain: Domain, state: dict[str, Any]) -> MixtureSurrogate:
+        """The surrogate that wrote the state, whose model this is, bit for bit."""
         from windvane.surrogates.mixture.surrogate import MixtureSurrogate
 
-        return MixtureSurrogate.restore(domain, state)
+        return MixtureSurrogate.restore(domain, self, state)

@@ -16,19 +16,9 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.data import IntArray
+from windvane.density import normal_log_densities
 from windvane.surrogates.mixture.tuning import PASSES, SUSPECT
 from windvane.surrogates.scaling import FARTHEST
-
-LOG_2PI = math.log(2.0 * math.pi)
-
-
-def log_normal(residual: Array, variance: Array) -> Array:
-    """ln N(residual; 0, variance), entry by entry.
-
-    >>> log_normal(np.array([0.0]), np.array([1.0])).round(4)
-    array([-0.9189])
-    """
-    return -0.5 * (LOG_2PI + np.log(variance) + residual * residual / variance)
 
 
 def log_evidence(
@@ -42,11 +32,11 @@ def log_evidence(
     >>> share.round(3)
     array([0.001, 1.   ])
     """
-    usual = log_normal(residual, spread)
+    usual = normal_log_densities(residual, spread)
     if not outliers:
         return usual, np.zeros(len(usual))
     usual = math.log1p(-outliers) + usual
-    wide = math.log(outliers) + log_normal(residual, spread + extra)
+    wide = math.log(outliers) + normal_log_densities(residual, spread + extra)
     density = np.logaddexp(usual, wide)
     return density, np.exp(wide - density)
 

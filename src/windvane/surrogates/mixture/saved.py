@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from windvane.checks import Array, array, integer, real
-from windvane.codec import decode, encode
+from windvane.codec import encode
 from windvane.data import Dataset, Observation
 from windvane.errors import CorruptState
 from windvane.spaces.base import Domain
@@ -16,7 +16,7 @@ from windvane.surrogates.mixture import starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspect
-from windvane.surrogates.rows import observation, plain
+from windvane.surrogates.state import dataset, observation, plain
 
 
 def snapshot(members: Sequence[Member], weights: Array) -> dict[str, Any]:
@@ -52,28 +52,22 @@ def state(
 class Saved(NamedTuple):
     """What a state says."""
 
-    model: Mixture
     base: Dataset
     members: list[Member]
     weights: Array
     journal: list[Observation]
 
 
-def read(domain: Domain, saved: dict[str, Any]) -> Saved:
+def read(domain: Domain, model: Mixture, saved: dict[str, Any]) -> Saved:
     """What `state` wrote, checked."""
-    model = decode(saved["model"])
-    if not isinstance(model, Mixture):
-        raise CorruptState("state: the surrogate's mixture is missing")
-    base = Dataset.empty(domain.dim)
-    for row in saved["base"]:
-        base += observation(row, domain)
+    base = dataset(saved["base"], domain)
     weights = array("state(weights)", saved["start"]["weights"], (None,))
     rows = saved["start"]["members"]
     proper = (weights >= 0.0).all() and abs(float(weights.sum()) - 1.0) < 1e-6
     if not len(model.hypotheses) <= len(rows) == len(weights) or not proper:
         raise CorruptState("state: the hypotheses and their weights do not fit each other")
     members = [_member(model, number, row, len(base)) for number, row in enumerate(rows)]
-    return Saved(model, base, members, weights, [observation(row, domain) for row in saved["journal"]])
+    return Saved(base, members, weights, [observation(row, domain) for row in saved["journal"]])
 
 
 def _member(model: Mixture, number: int, row: Any, size: int) -> Member:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,61 +23,45 @@ from windvane.surrogates.base import Forecast
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search
 from windvane.surrogates.mixture import learning, saved, starts
-from windvane.surrogates.mixture.member import Guess, Member
+from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, Taken, suspicion, take
+from windvane.surrogates.mixture.outliers import NoiseEstimate, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
-from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, REFRESH, SELDOM, SURE, TIMED
-from windvane.surrogates.mixture.weights import lift_to, reweigh
+from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, REFRESH, TIMED
+from windvane.surrogates.mixture.update import Update, born, weigh
 from windvane.surrogates.scaling import Scaling
-
-
-class Update(NamedTuple):
-    """What an observation does to a mixture: who is left, what each expected, makes of it, and weighs."""
-
-    members: list[Member]
-    guesses: list[Guess]
-    taken: Taken
-    extra: float  # the variance that an outlier has besides, in the model's units
-    weights: Array
 
 
 class MixtureSurrogate:
     """A `Mixture` and the data it has seen."""
 
-    domain: Domain
-    model: Mixture
-    data: Dataset
-    members: list[Member]  # the permanent hypotheses, then the sudden changes, oldest first
-    weights: Array
+    def __init__(
+        self, domain: Domain, model: Mixture, data: Dataset, members: list[Member], weights: Array
+    ) -> None:
+        """Members that have been given their data, with their weights: the journal starts here.
 
-    # -- fresh starts -----------------------------------------------------------------------------------
-
-    @staticmethod
-    def start(domain: Domain, model: Mixture) -> MixtureSurrogate:
-        """One that has seen nothing."""
-        noise = NoiseEstimate.about(model.noise_variance, model.doubt)
-        return MixtureSurrogate.begin(
-            domain, model, Dataset.empty(domain.dim), starts.permanent(model, noise), model.prior
-        )
-
-    @staticmethod
-    def begin(
-        domain: Domain, model: Mixture, data: Dataset, members: list[Member], weights: Array
-    ) -> MixtureSurrogate:
-        """Members that have been given their data, with their weights: the journal starts here."""
-        self = MixtureSurrogate()
-        self.domain, self.model, self.data, self.members = domain, model, data, members
-        self.weights = weights
-        self._base, self._journal = data, ()
+        The permanent hypotheses come first, then the sudden changes, oldest first.
+        """
+        self.domain, self.model, self.data = domain, model, data
+        self.members, self.weights = members, weights
+        self._base = data
         self._start = saved.snapshot(members, weights)
+        self._journal: tuple[Observation, ...] = ()
         self._y = model.scaling.inward(data.y)
+        self._times = data.times / model.interval
         self._cache = candidate_cache(domain, model.kernel)
         for x in data.X:
             self._cache.add(x)
-        self._times = data.times / model.interval
         self._settle()
-        return self
+
+    @staticmethod
+    def empty(domain: Domain, model: Mixture) -> MixtureSurrogate:
+        """One that has seen nothing."""
+        noise = NoiseEstimate.about(model.noise_variance, model.doubt)
+        members = starts.permanent(model, noise)
+        return MixtureSurrogate(domain, model, Dataset.empty(domain.dim), members, model.prior)
+
+    # -- fresh starts --------------------------------------------------------------------------------------
 
     def _afresh(
         self,
@@ -98,7 +82,7 @@ class MixtureSurrogate:
             starts.factor(model, data, changed)
         own = starts.weigh(model, data, members) * (1.0 - sum(weight for weight, _ in runs))
         weights = np.concatenate((own, [weight for weight, _ in runs]))
-        return MixtureSurrogate.begin(self.domain, model, data, everyone, weights)
+        return MixtureSurrogate(self.domain, model, data, everyone, weights)
 
     # -- what it believes -------------------------------------------------------------------------------
 
@@ -175,24 +159,13 @@ class MixtureSurrogate:
 
     def weigh(self, new: Observation, forecast: Forecast) -> Opinion:
         """What it makes of an observation; nothing is changed."""
-        model, guesses = self.model, forecast.projection
-        y = float(model.scaling.inward(np.array([new.y]))[0])
-        prior = float(model.kernel.diagonal(new.x[None, :])[0])
-        members, weights = self.members, self.weights
-        means = np.array([guess.mean for guess in guesses])
-        # of an outlier so gross that it has no size, every hypothesis is to think the same
-        extra = max(model.outlier_size * prior, (y - float(weights @ means)) ** 2)
-        if len(self.data) and model.hazard:
-            newborn, share = self._birth(new.step, y, guesses, prior)
-            members = [*members, newborn]
-            guesses = [*guesses, Guess(np.empty(0), 0.0, prior + newborn.lift)]
-            weights = np.concatenate((weights * (1.0 - share), (share,)))
-            means = np.concatenate((means, (0.0,)))
-        variances = np.array([guess.variance for guess in guesses])
-        taken = take([member.noise for member in members], y - means, variances, model.outliers, extra)
-        weights, log_density = reweigh(weights, taken.log_density, model.prior, model.share)
-        outlier = min(float(weights @ taken.share), 1.0)
-        update = _fittest(Update(list(members), guesses, taken, extra, weights), self.permanent, model.runs)
+        model, count, guesses = self.model, len(self.data), forecast.projection
+        y, prior = model.scaling.inward(new.y), float(model.kernel.diagonal(new.x[None, :])[0])
+        known = (model, self.members, self.weights, guesses, y, prior)
+        newborn = born(*known, new.step, count)
+        if newborn is not None:
+            newborn.watch(np.empty((0, len(self._cache.points))))
+        update, log_density, outlier = weigh(*known, newborn)
         return Opinion(
             log_density - math.log(model.scaling.scale),
             outlier,
@@ -200,20 +173,6 @@ class MixtureSurrogate:
             _named(update.members, update.weights),
             update,
         )
-
-    def _birth(self, step: int, y: float, guesses: list[Guess], prior: float) -> tuple[Member, float]:
-        """The hypothesis that everything changed just now, and how probable that is beforehand.
-
-        With a level of its own where y is beyond a new function of the old kind, if something was known
-        there: what a new place has to offer may be beyond all seen before.
-        """
-        model, n = self.model, len(self.data)
-        within = sum(w * guess.variance for w, guess in zip(self.weights.tolist(), guesses, strict=True))
-        lift = lift_to(y, prior) if n >= FEWEST_TO_FIT and within < SURE * prior else 0.0
-        a, b = self.weights @ np.array([member.noise for member in self.members])
-        newborn = starts.run(model, NoiseEstimate(float(a), float(b)), n, step, lift)
-        newborn.watch(np.empty((0, len(self._cache.points))))
-        return newborn, model.hazard * (SELDOM if lift else 1.0)
 
     def _changes(self, update: Update, y: float, now: float) -> tuple[Change, ...]:
         """The sudden changes that are held possible, in the caller's units."""
@@ -244,7 +203,7 @@ class MixtureSurrogate:
         if len(after._journal) >= REFRESH:
             members = [member.copy() for member in after.members]
             starts.factor(after.model, after.data, members)
-            return MixtureSurrogate.begin(after.domain, after.model, after.data, members, after.weights)
+            return MixtureSurrogate(after.domain, after.model, after.data, members, after.weights)
         return after
 
     def restart(self, data: Dataset, opinion: Opinion | None = None) -> MixtureSurrogate:
@@ -273,7 +232,7 @@ class MixtureSurrogate:
     def _with(self, new: Observation, update: Update) -> MixtureSurrogate:
         """All members take the observation in; their sums over the data are one matrix product."""
         model, n = self.model, len(self.data)
-        now, y = new.time / model.interval, float(model.scaling.inward(np.array([new.y]))[0])
+        now, y = new.time / model.interval, model.scaling.inward(new.y)
         after = copy(self)
         after.weights = update.weights
         after.members = members = [member.copy() for member in update.members]
@@ -327,7 +286,7 @@ class MixtureSurrogate:
         data = self.data.take(kept)
         starts.factor(self.model, data, members)
         total = np.array(weights)
-        return MixtureSurrogate.begin(self.domain, self.model, data, members, total / total.sum())
+        return MixtureSurrogate(self.domain, self.model, data, members, total / total.sum())
 
     def _timed(self) -> MixtureSurrogate:
         """How long a step is, from the first observations: the hypotheses about time are in steps.
@@ -402,11 +361,11 @@ class MixtureSurrogate:
         return saved.state(self.model, self._base, self._start, self._journal)
 
     @staticmethod
-    def restore(domain: Domain, state: dict[str, Any]) -> MixtureSurrogate:
+    def restore(domain: Domain, model: Mixture, state: dict[str, Any]) -> MixtureSurrogate:
         """The surrogate that wrote the state, bit for bit."""
-        found = saved.read(domain, state)
-        starts.factor(found.model, found.base, found.members)
-        after = MixtureSurrogate.begin(domain, found.model, found.base, found.members, found.weights)
+        found = saved.read(domain, model, state)
+        starts.factor(model, found.base, found.members)
+        after = MixtureSurrogate(domain, model, found.base, found.members, found.weights)
         for new in found.journal:
             after = after._with(new, after.weigh(new, after.forecast(new.x, new.time)).update)
         return after
@@ -415,25 +374,3 @@ class MixtureSurrogate:
 def _named(members: Sequence[Member], weights: Array) -> dict[str, float]:
     names = (f"changed at {member.born}" if member.born else member.label for member in members)
     return dict(zip(names, weights.tolist(), strict=True))
-
-
-def _fittest(update: Update, permanent: int, runs: int) -> Update:
-    """Without the least likely sudden change, if there is one too many."""
-    if len(update.members) <= permanent + runs:
-        return update
-    least = permanent + int(np.argmin(update.weights[permanent:]))
-    others = np.delete(np.arange(len(update.members)), least)
-    rest = update.weights[others]
-    taken = update.taken
-    return Update(
-        [update.members[number] for number in others],
-        [update.guesses[number] for number in others],
-        Taken(
-            taken.noise[others],
-            [taken.after[number] for number in others],
-            taken.log_density[others],
-            taken.share[others],
-        ),
-        update.extra,
-        rest / rest.sum(),
-    )

@@ -1,13 +1,14 @@
-"""Observations as plain JSON, and back."""
+"""Observations in a surrogate's state: to JSON, and back with every value checked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from windvane.checks import Array, array, integer, real
-from windvane.data import Observation
+from windvane.data import Dataset, Observation
 from windvane.errors import CorruptState
 from windvane.spaces.base import Domain
 
@@ -26,6 +27,15 @@ def observation(row: Any, domain: Domain) -> Observation:
         real("state(time)", time),
         integer("state(step)", step, at_least=1),
     )
+
+
+def dataset(rows: Iterable[Any], domain: Domain) -> Dataset:
+    """Observations from JSON, oldest first."""
+    found = [observation(row, domain) for row in rows]
+    if not found:
+        return Dataset.empty(domain.dim)
+    x, y, times, steps = zip(*found, strict=True)
+    return Dataset(np.stack(x), np.array(y), np.array(times), np.array(steps, dtype=np.int64))
 
 
 def feasible(name: str, x: Any, domain: Domain) -> Array:
