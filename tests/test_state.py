@@ -284,7 +284,7 @@ def test_not_a_state(state):
     refused(state)
 
 
-@pytest.mark.parametrize("version", [0, 2, 99, -1, None, "1", 1.5, [1]])
+@pytest.mark.parametrize("version", [0, 3, 99, -1, None, "1", 1.5, [1]])
 def test_another_version(version):
     refused(altered(("windvane",), version))
 

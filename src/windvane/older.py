@@ -12,7 +12,7 @@ def upgraded(state: dict[str, Any]) -> dict[str, Any]:
     """The state in the present format; a present one is returned as it is, and none is changed."""
     if state["windvane"] != 1:
         return state
-    state = {"allowance": [], "held": None, **state, "windvane": 2}
+    state = {**state, "windvane": 2}
     composition = dict(state["composition"])
     if composition["model"].get("type") == "Mixture":
         composition["model"], believed = _without_believed(composition["model"])

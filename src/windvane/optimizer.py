@@ -36,6 +36,7 @@ from windvane.triggers import Memory, alarm
 from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 2
+VERSIONS = (1, STATE_VERSION)  # that can be read
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
@@ -160,8 +161,8 @@ class Optimizer:
             return _echo(held.x)
         if beside:
             with self._threads():
-                for point in beside:
-                    surrogate = self._imagined(surrogate, point, now)
+                for number, point in enumerate(beside):
+                    surrogate = _imagined(surrogate, point, now, self.step + number)
                 return self.space.decode(self._propose(surrogate, now, len(beside)))
         if self._asked is None or self._asked[0] is not progress or self._asked[1] != now:
             with self._threads():
@@ -174,12 +175,6 @@ class Optimizer:
         return self.composition.acquisition.propose(
             surrogate.posterior(now), self.space, moment, lambda: np.random.default_rng(seed)
         ).point
-
-    def _imagined(self, surrogate: Surrogate, point: Array, now: float) -> Surrogate:
-        """As if the predicted value had come: it moves no mean, but settles what is near (GP-BUCB)."""
-        forecast = surrogate.forecast(point, now)
-        imagined = Observation(point, forecast.prediction.mean, now, self.step)
-        return surrogate.follow(surrogate.data + imagined, surrogate.weigh(imagined, forecast))
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
@@ -263,7 +258,7 @@ class Optimizer:
             before.elapsed,
             opinion=opinion,
             held=None if before.held is None else before.held.observation,
-            trusted=composition.learning.monitors(new.step, before.elapsed, self._dim),
+            trusted=composition.learning.monitors(before.elapsed, self._dim, new.step),
             may_set_aside=not composition.rescale or new.step > 1,  # y's scale is taken from the first
         )
 
@@ -349,15 +344,22 @@ class Optimizer:
             "origin": now.origin,
             "last_point": None if now.last_point is None else now.last_point.tolist(),
             "memory": list(now.memory),
-            "allowance": list(now.allowance),
-            "held": None,
             "surrogate": now.surrogate.state(),
         }
+        if now.allowance:
+            state["allowance"] = list(now.allowance)
         if now.held is not None:
             (_, y, time, step), x = now.held
             told = x.tolist() if isinstance(x, np.ndarray) else _echo(x)
             state["held"] = {"x": told, "y": y, "time": time, "step": step}
         return state
+
+
+def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:
+    """As if the predicted value had come: it moves no mean, but settles what is near (GP-BUCB)."""
+    forecast = surrogate.forecast(point, now)
+    imagined = Observation(point, forecast.prediction.mean, now, step)
+    return surrogate.follow(surrogate.data + imagined, surrogate.weigh(imagined, forecast))
 
 
 def _belief(surrogate: Surrogate) -> Belief:
@@ -372,7 +374,7 @@ def restore(state: Any) -> Optimizer:
         hint = "; parse it with json.loads first" if isinstance(state, str | bytes) else ""
         raise CorruptState(f"state: not a Windvane state; expected the dict that state() returned{hint}")
     version = state["windvane"]
-    if version not in range(1, STATE_VERSION + 1):
+    if not isinstance(version, int) or version not in VERSIONS:
         raise CorruptState(f"state: written in format {version!r}; this version reads up to {STATE_VERSION}")
     try:
         state = upgraded(state)
@@ -397,13 +399,13 @@ def _progress(state: dict[str, Any], space: Domain, composition: Composition) ->
     model = decode(state["surrogate"]["model"])
     if type(model) is not type(composition.model):
         raise CorruptState("state: the surrogate's model is missing, or another than the composition's")
-    held = None if state["held"] is None else _held(state["held"], space)
+    held = _held(state["held"], space) if "held" in state else None
     if held is not None and held.observation.step != step - 1:
         raise CorruptState("state: what is set aside is not the last observation")
     return Progress(
         surrogate=model.restored(space, state["surrogate"]),
-        memory=tuple(real("state(memory)", entry) for entry in state["memory"]),
-        allowance=tuple(real("state(allowance)", entry) for entry in state["allowance"]),
+        memory=_memory("state(memory)", state["memory"], composition.trigger.start()),
+        allowance=_memory("state(allowance)", state.get("allowance", []), ()),
         step=step,
         elapsed=integer("state(elapsed)", state["elapsed"], at_least=1),
         age=integer("state(age)", state["age"], at_least=0),
@@ -412,6 +414,15 @@ def _progress(state: dict[str, Any], space: Domain, composition: Composition) ->
         last_point=None if point is None else feasible("state(last_point)", point, space),
         held=held,
     )
+
+
+def _memory(name: str, entries: Any, start: Memory) -> Memory:
+    """What a trigger or a limit remembers; numbers stay what they are, whole or not."""
+    if not isinstance(entries, list) or (start and len(entries) != len(start)):
+        raise CorruptState(f"{name}={entries!r}: must be {len(start)} numbers")
+    for entry in entries:
+        real(name, entry)
+    return tuple(entries)
 
 
 def _held(state: Any, space: Domain) -> Held:

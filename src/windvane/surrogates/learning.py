@@ -32,8 +32,8 @@ class Learning(Protocol):
         """Whether to fit after observation `elapsed` since the reset, `age` tells after the last fit."""
         ...
 
-    def monitors(self, step: int, elapsed: int, dim: int) -> bool:
-        """Whether the trigger watches observation number `step`, `elapsed` since the reset."""
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
+        """Whether the trigger watches the observation number `elapsed` since the reset, `step` in all."""
         ...
 
 
@@ -52,9 +52,9 @@ class Given:
         del elapsed, size, age, dim
         return False
 
-    def monitors(self, step: int, elapsed: int, dim: int) -> bool:
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
         """Always."""
-        del step, elapsed, dim
+        del elapsed, dim, step
         return True
 
 
@@ -64,7 +64,7 @@ class LearnThenMonitor:
     """Learn during the first `steps` (2d if None) after a start or reset, freeze, then monitor.
 
     >>> policy = LearnThenMonitor()
-    >>> [policy.monitors(elapsed, elapsed, dim=2) for elapsed in (1, 4, 5)]
+    >>> [policy.monitors(elapsed, dim=2) for elapsed in (1, 4, 5)]
     [False, False, True]
     """
 
@@ -84,7 +84,7 @@ class LearnThenMonitor:
         del age
         return elapsed <= self._steps(dim) and size >= 2
 
-    def monitors(self, step: int, elapsed: int, dim: int) -> bool:
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
         """Once learning has ended."""
         del step
         return elapsed > self._steps(dim)
@@ -115,7 +115,7 @@ class LearnOnline:
         del elapsed, dim
         return size >= 2 and age >= (self.growth - 1.0) * size - 1e-9
 
-    def monitors(self, step: int, elapsed: int, dim: int) -> bool:
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
         """Once the model has seen enough to be contradicted."""
         del elapsed, dim
         return step > self.trusted

@@ -59,15 +59,17 @@ def quieten(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
 
 
 def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Member]:
-    """Judge again what was measured before the scale of y was known, by what all other data say.
+    """Judge again, by what all other data say, what was measured before the scale of y was known, and what
+    was held to be an outlier: on another scale it may be none.
 
     Returns the members that changed their mind; their data are to be factored again.
     """
-    early = np.flatnonzero(data.steps <= FEWEST_TO_FIT)
+    early = data.steps <= FEWEST_TO_FIT
     prior = model.kernel.diagonal(data.X)
     changed = []
     for member in members:
-        rows = early[early >= member.first]
+        rows = np.flatnonzero(early | np.isin(data.steps, list(member.suspects)))
+        rows = rows[rows >= member.first]
         if not len(rows) or len(member) < FEWEST_TO_FIT:
             continue
         residual, variance = member.left_out(rows - member.first)
