@@ -77,7 +77,8 @@ def public():
     yield {"windvane.Study"}  # needs a database, and is in no star import
     for name in wv.__all__:
         found = getattr(wv, name)
-        yield {f"windvane.{name}", f"{found.__module__}.{found.__qualname__}"}
+        whole = f"{found.__module__}.{found.__qualname__}" if callable(found) else ""  # HYPOTHESES is a tuple
+        yield {f"windvane.{name}", whole}
 
 
 def exported(package):

@@ -58,6 +58,7 @@ from windvane.retention import (
 from windvane.simulate import Trace, simulate
 from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
 from windvane.surrogates import (
+    HYPOTHESES,
     Gamma,
     Given,
     Hypothesis,
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "HYPOTHESES",
     "RBF",
     "UCB",
     "Arms",
