@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument
-from windvane.kernels.base import Kernel, Pair, Parametric, Product, Sum
+from windvane.kernels.base import Composable, Kernel, Pair, Parametric, Product, Sum
 from windvane.kernels.state_space import StateSpace, state_space
 
 ONE = np.ones((1, 1))
@@ -73,20 +74,19 @@ class Temporal(Parametric):
         """p x n x n."""
         return np.empty((0, len(t), len(t)))
 
-    def __add__(self, other: Temporal) -> Temporal:
-        if not isinstance(other, Temporal):
-            return NotImplemented
-        return TemporalSum(self, other)
+    def plus(self, other: Any) -> Any:
+        """Two kernels of time."""
+        return TemporalSum(self, other) if isinstance(other, Temporal) else None
 
-    def __mul__(self, other: Temporal) -> Temporal:
-        if not isinstance(other, Temporal):
-            return NotImplemented
-        return TemporalProduct(self, other)
+    def times(self, other: Any) -> Any:
+        """Two kernels of time, or one of space and one of time."""
+        if isinstance(other, Temporal):
+            return TemporalProduct(self, other)
+        return SpaceTime(other, self) if isinstance(other, Kernel) else None
 
-    def __rmul__(self, other: Kernel) -> SpaceTime:
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return SpaceTime(other, self)
+    def scaled(self, factor: float) -> Temporal:
+        """The product with a constant."""
+        return TemporalProduct(Static(factor), self)
 
 
 @component
@@ -116,6 +116,10 @@ class Static(Temporal):
         """Nothing fades."""
         del start, stop
         return 1.0
+
+    def scaled(self, factor: float) -> Static:
+        """Another share."""
+        return Static(factor * self.share)
 
     def state_space(self) -> StateSpace:
         """One number that stays."""
@@ -298,7 +302,7 @@ class TemporalProduct(Pair, Temporal):
 
 @component
 @dataclass(frozen=True)
-class SpaceTime:
+class SpaceTime(Composable):
     """The separable model k_S(x, x') k_T(t, t').
 
     >>> from windvane.kernels import RBF
@@ -309,16 +313,26 @@ class SpaceTime:
     space: Kernel
     time: Temporal
 
-    def __mul__(self, other: Kernel | Temporal) -> SpaceTime:
-        if isinstance(other, Temporal):
-            return SpaceTime(self.space, TemporalProduct(self.time, other))
-        return SpaceTime(Product(self.space, other), self.time)
-
-    def __add__(self, other: SpaceTime) -> SpaceTime:
-        if isinstance(other, SpaceTime) and other.space == self.space:
+    def plus(self, other: Any) -> Any:
+        """Two of both that share one part."""
+        if not isinstance(other, SpaceTime):
+            return None
+        if other.space == self.space:
             return SpaceTime(self.space, TemporalSum(self.time, other.time))
-        if isinstance(other, SpaceTime) and other.time == self.time:
+        if other.time == self.time:
             return SpaceTime(Sum(self.space, other.space), self.time)
         raise InvalidArgument(
             "kernel: two space-time kernels can be added if they share the spatial or the temporal part"
         )
+
+    def times(self, other: Any) -> Any:
+        """Space by space, and time by time."""
+        if isinstance(other, SpaceTime):
+            return SpaceTime(Product(self.space, other.space), TemporalProduct(self.time, other.time))
+        if isinstance(other, Temporal):
+            return SpaceTime(self.space, TemporalProduct(self.time, other))
+        return SpaceTime(Product(self.space, other), self.time) if isinstance(other, Kernel) else None
+
+    def scaled(self, factor: float) -> SpaceTime:
+        """The spatial part."""
+        return SpaceTime(self.space.scaled(factor), self.time)
