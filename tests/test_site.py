@@ -74,12 +74,11 @@ def named(site):
 
 def public():
     """The names of the top package, each with its path: one that a module has too is documented by that."""
+    yield {"windvane.Study"}  # needs a database, and is in no star import
     for name in wv.__all__:
-        if name == "Study":  # needs a database
-            yield {"windvane.Study"}
-        else:
-            found = getattr(wv, name)
-            yield {f"windvane.{name}", f"{found.__module__}.{found.__qualname__}"}
+        found = getattr(wv, name)
+        whole = f"{found.__module__}.{found.__qualname__}" if callable(found) else ""  # HYPOTHESES is a tuple
+        yield {f"windvane.{name}", whole}
 
 
 def exported(package):

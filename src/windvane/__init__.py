@@ -59,6 +59,7 @@ from windvane.retention import (
 from windvane.simulate import Trace, simulate
 from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
 from windvane.surrogates import (
+    HYPOTHESES,
     Gamma,
     Given,
     Hypothesis,
@@ -87,11 +88,12 @@ from windvane.triggers import (
 )
 
 if TYPE_CHECKING:
-    from windvane.study import Study
+    from windvane.study import Study as Study
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "HYPOTHESES",
     "RBF",
     "UCB",
     "Arms",
@@ -161,7 +163,6 @@ __all__ = [
     "Space",
     "Static",
     "StorageFailure",
-    "Study",
     "Theorem1Beta",
     "TimeMatern32",
     "TimeMatern52",
@@ -187,7 +188,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Study` needs a database, which is an extra: it is imported when it is first used."""
+    """`Study` needs a database, which is an extra: imported when it is first used, and by no star import."""
     if name == "Study":
         return require("windvane.study", "studies").Study
     raise AttributeError(f"module 'windvane' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "Study"})

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from windvane.errors import InvalidArgument, InvalidType, UnknownName
 
 Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Shape = tuple[int | str | None, ...]
 
 
 def _range(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
@@ -94,18 +96,38 @@ def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int 
     return number
 
 
-def array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
-    """A finite float array of the given shape, where `None` stands for any length of at least 1."""
+def array(name: str, value: Any, shape: Shape, *, empty: bool = False) -> Array:
+    """A new finite float array of the given shape; None or a letter is any length, from 1 if not `empty`."""
+    return _array(name, value, shape, empty, np.dtype(np.float64), "numbers", "iuf")
+
+
+def integers(name: str, value: Any, shape: Shape, *, empty: bool = False) -> IntArray:
+    """The same for integers of 64 bits."""
+    return _array(name, value, shape, empty, np.dtype(np.int64), "integers", "iu")
+
+
+def _array(
+    name: str,
+    value: Any,
+    shape: Shape,
+    empty: bool,
+    dtype: np.dtype[Any],
+    what: str,
+    kinds: str,
+) -> npt.NDArray[Any]:
     wanted = "x".join("n" if side is None else str(side) for side in shape)
     try:
         given = np.asarray(value)
-        if given.dtype.kind not in "iuf" and given.size:  # no strings, booleans, complex numbers or objects
+        if given.dtype.kind not in kinds and given.size:  # no strings, booleans, complex numbers or objects
             raise TypeError
-        result = np.array(given, dtype=np.float64)
+        result = np.array(given, dtype=dtype)
+        if dtype.kind == "i" and not np.array_equal(result, given):  # more than 64 bits
+            raise TypeError
     except (TypeError, ValueError):
-        raise InvalidType(f"{name}: must be numbers in an array of shape {wanted}") from None
+        raise InvalidType(f"{name}: must be {what} in an array of shape {wanted}") from None
     fits = result.ndim == len(shape) and all(
-        have == want if want is not None else have > 0 for have, want in zip(result.shape, shape, strict=True)
+        have == want if isinstance(want, int) else have > 0 or empty
+        for have, want in zip(result.shape, shape, strict=True)
     )
     if not fits:
         have_text = "x".join(map(str, result.shape)) or "a single number"

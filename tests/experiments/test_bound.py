@@ -118,12 +118,15 @@ def test_where_corollary_1_does_not_apply_the_rest_still_comes(options, says):
 
 
 def test_gains_beyond_the_greedy_choice_are_bounded_by_its_last_increment(monkeypatch):
-    monkeypatch.setattr(bound, "MOST_STEPS", 64)
     problem = Problem.of(horizon=200)
-    short = problem.gain(150)
-    monkeypatch.setattr(bound, "MOST_STEPS", 256)
-    assert problem.gain(150) <= short
-    assert problem.gain(64) < problem.gain(65)
+    points = wv.Box([(0, 1)] * 2).candidates(regret_bounds.POINTS)
+    curve = theory.greedy_information_gain(wv.RBF(0.2).matrix(points, points), 0.02, 150).curve
+    assert problem.gain(150) == pytest.approx(curve[149])
+    monkeypatch.setattr(regret_bounds, "MOST_STEPS", 64)
+    assert problem.gain(64) == pytest.approx(curve[63])
+    assert problem.gain(65) == pytest.approx(curve[63] + (curve[63] - curve[62]))
+    assert problem.gain(150) == pytest.approx(curve[63] + 86 * (curve[63] - curve[62]))
+    assert problem.gain(150) > curve[149]  # increments fall, so the last one bounds those that follow
 
 
 @pytest.mark.parametrize(

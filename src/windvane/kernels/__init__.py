@@ -2,6 +2,7 @@
 
 from windvane.kernels.base import Jet, Kernel, Product, Sum
 from windvane.kernels.empirical import Empirical
+from windvane.kernels.state_space import StateSpace
 from windvane.kernels.stationary import RBF, Matern32, Matern52, Stationary
 from windvane.kernels.temporal import (
     Markov,
@@ -24,6 +25,7 @@ __all__ = [
     "Matern52",
     "Product",
     "SpaceTime",
+    "StateSpace",
     "Static",
     "Stationary",
     "Sum",

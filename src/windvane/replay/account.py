@@ -144,14 +144,8 @@ class Account:
             "seconds_a_step": {"mean": float(self.seconds.mean()), "longest": float(self.seconds.max())},
         }
         if events:
-            found["events"] = [event_as_dict(event) for event in self.events]
+            found["events"] = [event.as_dict() for event in self.events]
         return found
-
-
-def event_as_dict(event: Event) -> dict[str, Any]:
-    """Plain JSON: `Event.as_dict`, with native numbers."""
-    found = event.as_dict()
-    return {name: plain(finite(value)) for name, value in found.items()}
 
 
 def finite(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from windvane.calibration.text import aligned
 from windvane.checks import one_of
-from windvane.data import shown as shown  # explanations of studies use it from here
+from windvane.notebook import shown
 from windvane.plots import html
 from windvane.replay.account import LEVELS, Account, Coverage, Figure, finite
 from windvane.replay.figure import draw

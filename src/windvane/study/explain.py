@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
+from windvane.notebook import shown
 from windvane.optimizer import Optimizer
 from windvane.replay.account import Coverage, coverage_of
-from windvane.replay.report import shown
 from windvane.spaces import Arms
 from windvane.spelling import plain
 from windvane.storage import Record, Summary

@@ -146,7 +146,7 @@ class Step:
             "step": event.step,
             "reset": event.reset,
             "reason": event.reason,
-            "event": {**event.as_dict(), "x": plain(event.x)},
+            "event": event.as_dict(),
         }
         return self.write("told", told=True, trial=trial, x=plain(event.x), y=y, time=time, **said, **fields)
 

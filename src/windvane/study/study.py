@@ -404,7 +404,4 @@ def _time(time: Any) -> float | None:
 def _event(record: Record) -> Event:
     """The event of a tell, as the optimiser gave it."""
     assert record.event is not None
-    values = dict(record.event)
-    for name in ("statistic", "threshold"):
-        values[name] = float("inf") if values[name] is None else values[name]
-    return Event(**values)
+    return Event.from_dict(record.event)

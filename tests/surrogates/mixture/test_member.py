@@ -12,7 +12,7 @@ from sklearn.gaussian_process import kernels as sk
 from windvane import Arms, Box, Choice, Integer, Real, Space
 from windvane.data import Observation
 from windvane.errors import InvalidArgument
-from windvane.kernels import RBF, Empirical, Markov, Matern52, Static
+from windvane.kernels import RBF, Empirical, Markov, Matern52, Static, TimeMatern52
 from windvane.kernels.state_space import VANISHED
 from windvane.kernels.trends import TimeMatern32
 from windvane.surrogates import Hypothesis, Mixture
@@ -27,6 +27,8 @@ TEMPORALS = {
     "trend": TimeMatern32(10.0),
     "half": Static(0.5) + Static(0.5) * Markov(0.2),
     "static + trend": Static(0.4) + TimeMatern32(5.0),
+    "smooth trend": TimeMatern52(8.0),
+    "a trend that fades": TimeMatern32(6.0) * Markov(0.05),
 }
 
 
