@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from windvane.algorithms import ALGORITHMS, make
-from windvane.checks import integer, one_of
+from windvane.checks import goal_name, integer, one_of
 from windvane.entries import Entry, named_triggers, parse
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.optimizer import Optimizer, restore
@@ -62,7 +62,7 @@ def replay(
         raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")
     domain = infer_space(found) if space is None else space
     points = [_point(found, row, domain) for row in range(len(found))]
-    goal = one_of("goal", goal, ("maximize", "minimize"))
+    goal = goal_name(goal)
     common = {"goal": goal, "seed": integer("seed", seed, at_least=0), **options}
     optimizers = contestants(algorithms, domain, common)
     if warmup is None:

@@ -112,7 +112,7 @@ class CreateBody(Body):
     ]
     space: BoxBody | ArmsBody | ParametersBody
     algorithm: Annotated[str, Field(max_length=100, description="see /v1/algorithms")] = "auto"
-    goal: Literal["maximize", "minimize"] = "maximize"
+    goal: Literal["maximize", "minimize", "maximise", "minimise"] = "maximize"
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
     expires_after: Annotated[
         Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,
