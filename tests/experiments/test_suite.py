@@ -3,7 +3,7 @@
 import pytest
 
 import windvane as wv
-from windvane.entries import Entry, named_triggers, parse
+from windvane.entries import Entry, named_parts, parse
 from windvane.experiments import contest, suite
 from windvane.experiments.measures import optimizer_for
 from windvane.experiments.trial import Trial
@@ -116,7 +116,7 @@ def test_a_trigger_by_name(arenas):
 
 
 def test_names_of_triggers_are_their_classes_in_small_letters():
-    found = named_triggers()
+    found = named_parts("trigger")
     assert {"posterior-bound", "likelihood", "never"} <= set(found)
     for name, made in found.items():
         assert name.replace("-", "") == made.__name__.lower()

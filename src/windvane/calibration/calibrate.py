@@ -194,10 +194,10 @@ def _contestants(
     algorithm: str, space: Domain, kind: str, choices: list[Any], options: dict[str, Any]
 ) -> list[Optimizer]:
     name = one_of("algorithm", algorithm, ALGORITHMS)
-    if "trigger" not in ALGORITHMS[name].options:
-        triggered = ", ".join(other for other, known in ALGORITHMS.items() if "trigger" in known.options)
+    triggered = [other for other, known in ALGORITHMS.items() if {"delta", "trigger"} <= set(known.options)]
+    if name not in triggered:
         raise InvalidArgument(
-            f"algorithm={name!r}: has no trigger to calibrate; those that have: {triggered}"
+            f"algorithm={name!r}: has no trigger to calibrate; those that have: {', '.join(triggered)}"
         )
     found = [make(name, space, seed=0, **{kind: choice}, **options) for choice in choices]
     model = found[0].model

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from windvane.algorithms import ALGORITHMS
-from windvane.entries import Entry, named_triggers, parse
+from windvane.entries import Entry, named_parts, parse
 from windvane.errors import WindvaneError
 from windvane.experiments import contest, spelling
 from windvane.experiments.contest import Arena
@@ -117,7 +117,7 @@ def contestants(texts: Sequence[str] | None, *, slow: bool = False) -> list[Entr
     if texts is not None:
         return contest.contestants(texts)
     wanted = parse("--algorithms", (*PREFERRED, *(SLOW if slow else ())))
-    triggers = {None, *named_triggers()}
+    triggers = {None, *named_parts("trigger")}
     return [
         entry
         for entry in wanted

@@ -11,7 +11,7 @@ import numpy as np
 
 from windvane.algorithms import ALGORITHMS, make
 from windvane.checks import goal_name, integer, one_of
-from windvane.entries import Entry, named_triggers, parse
+from windvane.entries import Entry, parse, with_parts
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.optimizer import Optimizer, restore
 from windvane.replay.account import Account
@@ -22,7 +22,6 @@ from windvane.replay.report import Replay
 from windvane.spaces import Domain
 
 WARMUP = 10  # measurements that are not scored: the scale of y is still being found
-TRIGGER = "trigger"
 Progress = Callable[[int, int], None]
 
 
@@ -143,9 +142,7 @@ def _made(entry: Entry, space: Domain, options: Mapping[str, Any]) -> Optimizer:
     given = entry.keywords()
     for option in given:
         one_of(f"algorithms: {name}: option", option, ALGORITHMS[name].options)
-    if isinstance(given.get(TRIGGER), str):
-        known = named_triggers()
-        given[TRIGGER] = known[one_of(f"algorithms: {name}: trigger", given[TRIGGER], known)]()
+    given = with_parts(f"algorithms: {name}: ", given)
     try:
         return make(name, space, **{**options, **given})
     except WindvaneError as error:

@@ -117,13 +117,8 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
         ):
             raise InvalidArgument(f"--option {text}: {name} is given twice, or is no option of an algorithm")
         raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
-    trigger = raw.pop("trigger", None)
     found: dict[str, Any] = options_from_json(raw, "--option")
-    if isinstance(trigger, str):
-        known = require("windvane.entries", EXTRA).named_triggers()
-        found["trigger"] = known[one_of("--option trigger", trigger, known)]()
-    elif trigger is not None:
-        found |= options_from_json({"trigger": trigger}, "--option")
+    found = require("windvane.entries", EXTRA).with_parts("--option ", found)
     return found | _kernel(given, found)
 
 
