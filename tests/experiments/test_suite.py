@@ -6,7 +6,7 @@ import windvane as wv
 from windvane.entries import Entry, named_parts, parse
 from windvane.experiments import contest, suite
 from windvane.experiments.measures import optimizer_for
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 from windvane.surrogates import Given
 from windvane.triggers import Likelihood
 
@@ -47,7 +47,7 @@ def test_the_misjudged_noise_is_what_rivals_are_told(arenas):
         for motion in ("static", "drift 0.03"):
             arena = arenas[f"{motion} + noise told {sign} 4"]
             one = contest.cell(entry("gp-ucb"), arena)
-            made = optimizer_for(Trial(one.task, one.algorithm, 0, one.told), arena.task)
+            made = optimizer_for(RunSpec(one.task, one.algorithm, 0, one.told), arena.task)
             assert made.model.noise.variance == pytest.approx(told)
             assert arena.task.noise_from(1.0, 1) ** 2 == pytest.approx(0.02)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from windvane.algorithms import ALGORITHMS, make
 from windvane.calibration.report import Calibration
-from windvane.calibration.rows import Row, delays_of
-from windvane.calibration.runs import Plan, Record, one_run
+from windvane.calibration.rows import CalibrationRow, delays_of
+from windvane.calibration.runs import CalibrationPlan, RunOutcome, one_run
 from windvane.checks import integer, one_of, probability, real
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError, WorkersLost
 from windvane.kernels import Kernel, SpaceTime, Static
@@ -81,7 +81,7 @@ def calibrate(
     kernel, noise = _truth(space, told, true_kernel, true_noise_variance)
     length = integer("steps", steps, at_least=2)
     when = length // 2 + 1 if jump_at is None else integer("jump_at", jump_at, at_least=2, at_most=length)
-    plan = Plan(
+    plan = CalibrationPlan(
         space=space,
         goal=made[0].goal,
         contestants=tuple(optimizer.composition for optimizer in made),
@@ -98,7 +98,7 @@ def calibrate(
     if not isinstance(jobs, Executor):
         integer("jobs", jobs, at_least=1)
 
-    records: list[Record] = []
+    records: list[RunOutcome] = []
     if on_progress is not None:
         on_progress(0, count)
     for record in _records(plan, count, jobs):
@@ -106,7 +106,7 @@ def calibrate(
         if on_progress is not None:
             on_progress(len(records), count)
     rows = tuple(
-        Row(
+        CalibrationRow(
             choice=choice,
             label=_label(choice),
             alarms=tuple(record.alarms[number] for record in records),
@@ -120,7 +120,7 @@ def calibrate(
     return Calibration(algorithm, about, kind, rows, plan.jumps, plan.steps, plan.jump_at, count, plan.seed)
 
 
-def _records(plan: Plan, runs: int, jobs: int | Executor) -> Iterator[Record]:
+def _records(plan: CalibrationPlan, runs: int, jobs: int | Executor) -> Iterator[RunOutcome]:
     """The runs in order, wherever they are made."""
     work = partial(one_run, plan)
     if jobs == 1:
