@@ -145,7 +145,6 @@ def test_groups_give_medians_quartiles_curves_and_resets():
     assert group.quartiles == (1.5, 2.5)
     assert group.total.tolist() == [4.0, 8.0, 12.0]
     assert group.resets.tolist() == [1.0, 2.0, 3.0]
-    assert group.reset_steps.tolist() == [0, 0, 1, 0, 1, 2]
     ramp = Group((0,), ({"regret": np.array([1.0, 3.0]), "resets": np.array([])},))
     assert ramp.curve.tolist() == [[1.0, 2.0]]
 

@@ -81,7 +81,6 @@ FROM_DATA = (  # with --data only
     SuiteTask("lab days 5-6", "temperature:days=5-6", "the same, other days"),
     SuiteTask("shares", "stocks", "prices of 29 shares, 823 days"),
 )
-STANDARD = tuple(member.text for member in TASKS)
 
 PREFERRED = (  # in the order of the tables; those that the package has not are passed over
     "auto",

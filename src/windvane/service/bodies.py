@@ -63,10 +63,6 @@ class ArmsBody(Body):
     arms: Annotated[int, Field(ge=1, le=limits.ARMS)]
 
 
-ParameterName = Annotated[str, Field(min_length=1, max_length=limits.NAME)]
-ParameterBody = RealBody | IntegerBody | ChoiceBody
-
-
 class ParametersBody(Body):
     """Named parameters."""
 
