@@ -108,7 +108,7 @@ OPTIONS = {
 ET_FIXED = {"delta", "noise_cap", "trigger", "horizon", "forced"}  # the window is in the name
 ET = ET_FIXED | {"reset_window", "rate_bounds"}
 TAKES = {
-    "auto": {"hypotheses", "hazard", "outliers"},
+    "auto": {"hypotheses", "hazard", "outliers", "trigger", "reset_window", "forced"},
     "gp-ucb": set(),
     "r-gp-ucb": {"rate", "period", "horizon"},
     "et-gp-ucb": ET,

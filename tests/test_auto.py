@@ -444,7 +444,7 @@ def test_bad_input_changes_nothing(call):
     [
         ({"rate": 0.1}, "rate="),
         ({"delta": 0.1}, "delta="),
-        ({"reset_window": (1, 5)}, "reset_window="),
+        ({"rate_bounds": (0.01, 0.05)}, "rate_bounds="),
         ({"horizon": 100}, "horizon="),
         ({"hazard": 2.0}, "hazard"),
         ({"hazard": "often"}, "hazard"),

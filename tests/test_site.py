@@ -181,6 +181,12 @@ def test_the_page_about_the_command_line_is_up_to_date():
     assert page == tool("command_line").page(), "run python docs/tools/command_line.py"
 
 
+def test_the_table_of_options_is_up_to_date():
+    page = (ROOT / "docs/reference/algorithms.md").read_text(encoding="utf-8")
+    assert page == tool("options").page(page), "run python docs/tools/options.py"
+    assert tool("options").table() in page
+
+
 @pytest.mark.parametrize(
     ("page", "link", "becomes"),
     [

@@ -16,9 +16,20 @@ from windvane.errors import InvalidArgument, InvalidType, UnknownName
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Shape = tuple[int | str | None, ...]
+GOALS = {"maximize": "maximize", "maximise": "maximize", "minimize": "minimize", "minimise": "minimize"}
 
 
-def _range(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
+def bounds_text(
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+) -> str:
+    """A range in words.
+
+    >>> bounds_text(above=0, below=1)
+    'above 0 and below 1'
+    """
     parts = []
     if above is not None:
         parts.append(f"above {above:g}")
@@ -32,11 +43,11 @@ def _range(above: float | None, at_least: float | None, below: float | None, at_
 
 
 def _number(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
-    return f"a finite number {_range(above, at_least, below, at_most)}".rstrip()
+    return f"a finite number {bounds_text(above, at_least, below, at_most)}".rstrip()
 
 
 def _whole(at_least: int | None, at_most: int | None) -> str:
-    return f"an integer {_range(None, at_least, None, at_most)}".rstrip()
+    return f"an integer {bounds_text(at_least=at_least, at_most=at_most)}".rstrip()
 
 
 def real(
@@ -140,9 +151,9 @@ def _array(
 def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     """A known name, else an error that suggests the nearest ones.
 
-    >>> one_of("goal", "minimise", ["minimize", "maximize"])
+    >>> one_of("forced", "emtpy", ["empty", "last"])
     Traceback (most recent call last):
-    windvane.errors.UnknownName: goal='minimise': unknown; did you mean 'minimize'? Allowed: ...
+    windvane.errors.UnknownName: forced='emtpy': unknown; did you mean 'empty'? Allowed: empty, last
     """
     names = sorted(allowed)
     if isinstance(value, str) and value in names:
@@ -150,3 +161,12 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     close = get_close_matches(str(value).lower(), names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     raise UnknownName(f"{name}={value!r}: unknown{hint} Allowed: {', '.join(names)}")
+
+
+def goal_name(value: Any) -> str:
+    """The goal: "maximize" or "minimize", which may be given in British spelling.
+
+    >>> goal_name("minimise")
+    'minimize'
+    """
+    return GOALS[one_of("goal", value, GOALS)]

@@ -21,7 +21,7 @@ import numpy as np
 
 from windvane.acquisition import Moment
 from windvane.acquisition.maximise import maximise
-from windvane.checks import Array, integer, one_of, real
+from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
@@ -78,9 +78,9 @@ class Optimizer:
     def __init__(self, space: Domain, composition: Composition, *, goal: str = "maximize", seed: int) -> None:
         self.space = space
         self.composition = composition
-        self.goal = one_of("goal", goal, ("maximize", "minimize"))
+        self.goal = goal_name(goal)
         self.seed = integer("seed", seed, at_least=0)
-        self._sign = 1.0 if goal == "maximize" else -1.0
+        self._sign = 1.0 if self.goal == "maximize" else -1.0
         self._dim = space.parameter_count
         self._light = composition.given and space.dim <= 2
         self._progress = Progress(

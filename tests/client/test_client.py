@@ -96,6 +96,19 @@ def test_the_way_of_a_study(client, tmp_path):
         study.ask()
 
 
+def test_a_goal_in_british_spelling(client):
+    study = client.create("filter", wv.Box([(0, 1)]), goal="minimise")
+    assert study.summary().goal == study.summary().definition["goal"] == "minimize"
+    study.delete()
+
+
+def test_a_seed_that_nobody_gave_survives_a_reader_that_has_only_floats(client):
+    study = client.create("seeded", wv.Box([(0, 1)]))
+    seed = study.summary().definition["seed"]
+    assert int(float(seed)) == seed < 2**53
+    study.delete()
+
+
 def test_errors_are_those_of_a_study_in_process(client):
     study = client.create("mistakes", wv.Box([(0, 1)]), **OPTIONS)
     with pytest.raises(Conflict, match="mistakes"):

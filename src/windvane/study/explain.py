@@ -30,7 +30,7 @@ FORCED = "forced: "
 
 
 @dataclass(frozen=True)
-class Reset:
+class LastReset:
     """The last reset. `kind`: "alarm", "forced", "periodic", "no improvement" or "belief" (of a mixture).
 
     `expected` and `spread` are the mean and standard deviation of y as predicted before it was seen, noise
@@ -59,7 +59,7 @@ class Reset:
 
 
 @dataclass(frozen=True)
-class Belief:
+class BelievedBest:
     """What is believed best now; `low` to `high` is the 95 % interval of the objective there, noise excluded.
 
     `beats` names the point that it is compared with, and `at_least` bounds from below the probability that it
@@ -98,8 +98,8 @@ class Explanation:
     resets: int
     pending: int
     failed: int
-    reset: Reset | None
-    belief: Belief | None
+    reset: LastReset | None
+    belief: BelievedBest | None
     data: InUse
     coverage: Coverage | None  # of the 95 % interval over the last observations, if there are enough
     half: Coverage | None  # of the 50 % interval: the other one cannot show too much caution in so few
@@ -176,7 +176,7 @@ def _sigmas(event: Mapping[str, Any]) -> float:
     return off / spread if spread > 0.0 else math.copysign(math.inf, off)
 
 
-def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> Reset:
+def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> LastReset:
     sigmas, spread, kind = _sigmas(event), _spread(event), _kind(event["reason"], optimizer)
     promised = NO_ALARM
     if kind != "forced":
@@ -187,7 +187,7 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> Re
             threshold=event["threshold"],
             spread=spread,
         )
-    return Reset(
+    return LastReset(
         kind=kind,
         step=event["step"],
         steps_ago=optimizer.step - 1 - event["step"],
@@ -220,7 +220,7 @@ def _kind(reason: str, optimizer: Optimizer) -> str:
     return "belief" if isinstance(trigger, BelievedChange) else "alarm"
 
 
-def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> Belief:
+def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> BelievedBest:
     best = optimizer.best()
     half = QUANTILE * best.std
     rival = _rival(optimizer, best.x, last)
@@ -233,7 +233,9 @@ def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> Belief:
             at_least = 1.0 - 0.5 * math.erfc(better / (best.std + std) / math.sqrt(2.0))
         else:
             name = None
-    return Belief(plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least)
+    return BelievedBest(
+        plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least
+    )
 
 
 def _rival(

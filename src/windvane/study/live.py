@@ -120,7 +120,7 @@ class Live:
         ]
 
 
-class Step:
+class UnwrittenStep:
     """A step under way: records that memory has followed already and that are still to be written."""
 
     def __init__(self, live: Live, now: float) -> None:

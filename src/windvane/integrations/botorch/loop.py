@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from windvane.acquisition import LogBeta, Schedule
+from windvane.algorithms import fresh_seed
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.botorch.acquisition import maximize
@@ -81,7 +82,7 @@ class EventTriggeredLoop:
             box=box,
             dtype=dtype,
             goal=goal,
-            seed=int(np.random.SeedSequence().entropy) if seed is None else seed,  # type: ignore[arg-type]
+            seed=fresh_seed() if seed is None else seed,
             trigger=PosteriorBound() if trigger is None else trigger,
             retention=LastPoint() if retention is None else retention,
             window=ResetWindow() if window is None else window,
