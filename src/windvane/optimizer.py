@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from windvane.acquisition import Moment
-from windvane.acquisition.maximise import maximise
+from windvane.acquisition import Moment, believed_best
 from windvane.checks import Array, integer, one_of, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
@@ -23,6 +22,7 @@ from windvane.data import Best, Dataset, Event, Observation, Prediction
 from windvane.errors import CorruptState, InvalidArgument, WindvaneError
 from windvane.kernels import Static
 from windvane.retention import Belief
+from windvane.spaces import Region
 from windvane.spaces.base import Domain
 from windvane.surrogates import GP, Blend, Given, Mixture, Model, Surrogate
 from windvane.surrogates.blend import FEWEST
@@ -136,7 +136,7 @@ class Optimizer:
 
     # -- asking ----------------------------------------------------------------------------------------
 
-    def ask(self, time: float | None = None, *, pending: Sequence[Any] = ()) -> Any:
+    def ask(self, *, time: float | None = None, pending: Sequence[Any] = ()) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
 
         After an observation that was set aside (`event.set_aside`) it is that observation's point.
@@ -151,10 +151,10 @@ class Optimizer:
             return self.space.decode(self._beside(beside, now))
         if self._asked is None or self._asked[0] != now:
             with self._threads():
-                choice = self.composition.acquisition.propose(
-                    self._surrogate.posterior(now), self.space, self._moment(), self._generator
+                proposal = self.composition.acquisition.propose(
+                    self._surrogate.posterior(now), self._region(), self._moment(), self._generator
                 )
-            self._asked = (now, choice.point)
+            self._asked = (now, proposal.point)
         return self.space.decode(self._asked[1])
 
     def _beside(self, pending: Sequence[Array], now: float) -> Array:
@@ -168,8 +168,12 @@ class Optimizer:
             moment = Moment(self._step, self._elapsed, self._dim, surrogate.information_gain)
             generator = (self.seed, STREAM, self._step, len(pending))
             return self.composition.acquisition.propose(
-                surrogate.posterior(now), self.space, moment, lambda: np.random.default_rng(generator)
+                surrogate.posterior(now), self._region(), moment, lambda: np.random.default_rng(generator)
             ).point
+
+    def _region(self) -> Region:
+        """What may be asked for now."""
+        return Region.all_of(self.space)
 
     def _moment(self) -> Moment:
         return Moment(self._step, self._elapsed, self._dim, self._surrogate.information_gain)
@@ -184,17 +188,19 @@ class Optimizer:
     def best(self, time: float | None = None) -> Best:
         """The point believed best now: the maximiser of the posterior mean.
 
-        Right after a reset that kept nothing, the model knows nothing: then it is the last point told.
+        Where the posterior cannot tell, because nothing was measured nearby, it is a measured point. Right
+        after a reset that kept nothing, the model knows nothing: then it is the last point told.
         """
         _, now = self._now(time)
         if self._last_point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
         with self._threads():
-            point = self._last_point
+            points = self._last_point[None]
             if self.size:
-                point = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator).point
-            mean, std = self._surrogate.predict(point[None, :], now)
-        return Best(self.space.decode(point), self._sign * float(mean[0]), float(std[0]))
+                points = believed_best(self._surrogate.posterior(now), self._region(), self._generator)
+            mean, std = self._surrogate.predict(points, now)
+        row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
+        return Best(self.space.decode(points[row]), self._sign * float(mean[row]), float(std[row]))
 
     # -- telling ---------------------------------------------------------------------------------------
 

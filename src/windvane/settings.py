@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Schedule
 from windvane.checks import integer, one_of, probability, real
 from windvane.composition import Composition
@@ -16,6 +14,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import (
     RBF,
     Empirical,
+    Independent,
     Kernel,
     Markov,
     Product,
@@ -162,7 +161,7 @@ class Settings:
             given = given.space
         if given is None:
             if isinstance(self.space, Arms):
-                return Empirical(np.eye(self.space.size))
+                return Independent()
             choices = self.space.choices
             scales = [FIRST_CHOICE if c in choices else FIRST_LENGTHSCALE for c in range(self.space.dim)]
             return RBF(scales or [FIRST_LENGTHSCALE])
@@ -406,14 +405,18 @@ def _fits(kernel: Kernel, space: Domain) -> None:
         _fits(kernel.left, space)
         _fits(kernel.right, space)
     elif isinstance(space, Arms):
+        if isinstance(kernel, Independent):
+            return
         if not isinstance(kernel, Empirical):
             raise InvalidType("kernel: arms have no coordinates; compare them with wv.Empirical(covariance)")
         if kernel.size != space.size:
             raise InvalidArgument(
                 f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms"
             )
-    elif isinstance(kernel, Empirical):
-        raise InvalidArgument("kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52")
+    elif isinstance(kernel, Empirical | Independent):
+        raise InvalidArgument(
+            f"kernel: {type(kernel).__name__} compares arms; this space needs RBF, Matern32 or Matern52"
+        )
     elif isinstance(kernel, Stationary) and len(kernel.lengthscale) not in (1, space.dim):
         raise InvalidArgument(
             f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; "
