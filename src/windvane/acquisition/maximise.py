@@ -177,6 +177,7 @@ class Search:
         posterior, utility = self._posterior, self._utility
         if not free.any():
             return Summits(starts, utility_of(posterior, utility, starts))
+        given = starts
         bounds = Bounds(self._region.lower, self._region.upper, free)
         tolerance = TOLERANCE * self._scale
         radius = 0.05
@@ -193,6 +194,8 @@ class Search:
             )
             leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
             starts, radius = field.points[leaders], 0.3
+            if len(self._region.excluded):
+                given = np.concatenate((given, field.points))
         found = climb(
             posterior.local,
             starts,
@@ -203,14 +206,15 @@ class Search:
             tolerance=tolerance,
         )
         if len(self._region.excluded):
-            return self._kept_clear(found, starts)
+            return self._kept_clear(found, given)
         return found
 
     def _kept_clear(self, found: Summits, starts: Array) -> Summits:
         """The summits outside of the balls that are left out; the others slide along their surfaces."""
         region, utility = self._region, self._utility
-        inside = region.contains(found.points)
-        begin = np.concatenate((region.clear(found.points[~inside]), starts))
+        rounded = region.nearest(found.points)
+        inside = region.contains(rounded) & (rounded == found.points).all(axis=1)
+        begin = region.clear(np.concatenate((found.points[~inside], starts)))
         begin = begin[region.contains(begin)]
         slid = slide(self._posterior, region, utility, begin) if len(begin) else Summits(begin, np.empty(0))
         return Summits(

@@ -196,15 +196,15 @@ class Region:
             inside = depth[row, ball] >= 0.0
             if not inside.any():
                 break
-            away = np.where(self.free, points - self.excluded[ball], 0.0)
-            held = np.where(self.free, 0.0, points - self.excluded[ball])
+            away = np.where(self.climbed, points - self.excluded[ball], 0.0)
+            held = np.where(self.climbed, 0.0, points - self.excluded[ball])
             length = np.sqrt(np.vecdot(away, away))
             wanted = np.sqrt(np.maximum((CLEAR * self.radii[ball]) ** 2 - np.vecdot(held, held), 0.0))
             lost = length < 1e-12  # in the middle: any direction will do
-            away[lost] = self.free
-            length[lost] = np.sqrt(max(int(self.free.sum()), 1))
+            away[lost] = self.climbed
+            length[lost] = np.sqrt(max(int(self.climbed.sum()), 1))
             outward = away * ((wanted + 1e-12) / length)[:, None]
-            moved = np.where(self.free, self.excluded[ball] + outward, points)
+            moved = np.where(self.climbed, self.excluded[ball] + outward, points)
             points = np.where(inside[:, None], moved, points)
         return self.nearest(points)
 
