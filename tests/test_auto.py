@@ -65,7 +65,7 @@ def advance(opt, steps, time=None, every=9):
     log = []
     for _ in range(steps):
         stamp = None if time is None else time(opt.step)
-        x = opt.ask(stamp)
+        x = opt.ask(time=stamp)
         event = opt.tell(x, value(x, opt.step, every), stamp)
         log.append((np.asarray(x).tolist(), event.as_dict()))
     return log

@@ -274,7 +274,7 @@ def test_bad_values_and_times_leave_everything_as_it_was(where):
     before, asked, good = json.dumps(opt.state()), copy.deepcopy(opt.ask()), good_point(space)
     assert wrong({f"tell(y={y!r})": partial(opt.tell, good, y) for y in VALUES}, "y=") == {}
     assert wrong({f"tell({t!r})": partial(opt.tell, good, 1.0, time=t) for t in TIMES}, "time=") == {}
-    assert wrong({f"ask({t!r})": partial(opt.ask, t) for t in TIMES}, "time=") == {}
+    assert wrong({f"ask({t!r})": partial(opt.ask, time=t) for t in TIMES}, "time=") == {}
     assert wrong({f"best({t!r})": partial(opt.best, t) for t in TIMES}, "time=") == {}
     assert wrong({f"predict({t!r})": partial(opt.predict, [good], t) for t in TIMES}, "time=") == {}
     assert json.dumps(opt.state()) == before

@@ -9,7 +9,7 @@ False
 
 from typing import TYPE_CHECKING, Any
 
-from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Theorem1Beta, Uniform
+from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, LogEI, Theorem1Beta, Thompson, Uniform
 from windvane.algorithms import algorithms, make
 from windvane.calibration import Calibration, calibrate
 from windvane.codec import component
@@ -32,6 +32,7 @@ from windvane.extras import require
 from windvane.kernels import (
     RBF,
     Empirical,
+    Independent,
     Markov,
     Matern32,
     Matern52,
@@ -57,7 +58,7 @@ from windvane.retention import (
     SlidingWindow,
 )
 from windvane.simulate import Trace, simulate
-from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
+from windvane.spaces import Arms, Box, Choice, Integer, Real, Region, Space
 from windvane.surrogates import (
     HYPOTHESES,
     Gamma,
@@ -127,6 +128,7 @@ __all__ = [
     "Hypothesis",
     "IGPBeta",
     "InBatches",
+    "Independent",
     "Integer",
     "InvalidArgument",
     "InvalidType",
@@ -136,6 +138,7 @@ __all__ = [
     "Likelihood",
     "Log",
     "LogBeta",
+    "LogEI",
     "LogNormal",
     "Markov",
     "Matern32",
@@ -153,6 +156,7 @@ __all__ = [
     "PosteriorBound",
     "Prediction",
     "Real",
+    "Region",
     "Relevance",
     "Replay",
     "ResetWindow",
@@ -164,6 +168,7 @@ __all__ = [
     "Static",
     "StorageFailure",
     "Theorem1Beta",
+    "Thompson",
     "TimeMatern32",
     "TimeMatern52",
     "TimeRBF",

@@ -7,13 +7,22 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-import numpy as np
-
 from windvane.acquisition import UCB, Acquisition, LogBeta, Schedule
 from windvane.checks import Array, real
 from windvane.composition import Composition
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.kernels import RBF, Empirical, Kernel, Product, SpaceTime, Static, Stationary, Sum, Temporal
+from windvane.kernels import (
+    RBF,
+    Empirical,
+    Independent,
+    Kernel,
+    Product,
+    SpaceTime,
+    Static,
+    Stationary,
+    Sum,
+    Temporal,
+)
 from windvane.retention import Budget, Full, Limit
 from windvane.spaces import Arms
 from windvane.spaces.base import Domain
@@ -71,7 +80,7 @@ class CommonOptions:
         """The spatial kernel: the caller's, or a first guess to learn from."""
         if self.kernel is None:
             if isinstance(self.space, Arms):
-                return Empirical(np.eye(self.space.size))
+                return Independent()
             choices = self.space.choices
             scales = [FIRST_CHOICE if c in choices else FIRST_LENGTHSCALE for c in range(self.space.dim)]
             return RBF(scales or [FIRST_LENGTHSCALE])
@@ -202,14 +211,18 @@ def _fits(kernel: Kernel, space: Domain) -> None:
         _fits(kernel.left, space)
         _fits(kernel.right, space)
     elif isinstance(space, Arms):
+        if isinstance(kernel, Independent):
+            return
         if not isinstance(kernel, Empirical):
             raise InvalidType("kernel: arms have no coordinates; compare them with wv.Empirical(covariance)")
         if kernel.size != space.size:
             raise InvalidArgument(
                 f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms"
             )
-    elif isinstance(kernel, Empirical):
-        raise InvalidArgument("kernel: Empirical compares arms; this space needs RBF, Matern32 or Matern52")
+    elif isinstance(kernel, Empirical | Independent):
+        raise InvalidArgument(
+            f"kernel: {type(kernel).__name__} compares arms; this space needs RBF, Matern32 or Matern52"
+        )
     elif isinstance(kernel, Stationary) and len(kernel.lengthscale) not in (1, space.dim):
         raise InvalidArgument(
             f"kernel: {len(kernel.lengthscale)} lengthscales for {space.dim} encoded coordinates; "

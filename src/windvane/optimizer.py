@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from windvane.acquisition import Moment
-from windvane.acquisition.maximise import maximise
+from windvane.acquisition import Moment, believed_best
 from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
@@ -28,6 +27,7 @@ from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, WindvaneError
 from windvane.older import upgraded
 from windvane.retention import Belief
+from windvane.spaces import Region
 from windvane.spaces.base import Domain
 from windvane.surrogates import Mixture, Model, Surrogate
 from windvane.surrogates.state import feasible
@@ -146,7 +146,7 @@ class Optimizer:
 
     # -- asking ----------------------------------------------------------------------------------------
 
-    def ask(self, time: float | None = None, *, pending: Sequence[Any] = ()) -> Any:
+    def ask(self, *, time: float | None = None, pending: Sequence[Any] = ()) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
 
         After an observation that was set aside (`event.set_aside`) it is that observation's point.
@@ -173,8 +173,12 @@ class Optimizer:
         moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
         seed = (self.seed, STREAM, self.step, *stream)
         return self.composition.acquisition.propose(
-            surrogate.posterior(now), self.space, moment, lambda: np.random.default_rng(seed)
+            surrogate.posterior(now), self._region(), moment, lambda: np.random.default_rng(seed)
         ).point
+
+    def _region(self) -> Region:
+        """What may be asked for now."""
+        return Region.all_of(self.space)
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
@@ -186,17 +190,20 @@ class Optimizer:
     def best(self, time: float | None = None) -> Best:
         """The point believed best now: the maximiser of the posterior mean.
 
-        Right after a reset that kept nothing, the model knows nothing: then it is the last point told.
+        Where the posterior cannot tell, because nothing was measured nearby, it is a measured point. Right
+        after a reset that kept nothing, the model knows nothing: then it is the last point told.
         """
         _, now = self._now(time)
         point, surrogate = self._progress.last_point, self._progress.surrogate
         if point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
         with self._threads():
+            points = point[None]
             if self.size:
-                point = maximise(surrogate.posterior(now), self.space, 0.0, self._generator).point
-            mean, std = surrogate.predict(point[None, :], now)
-        return Best(self.space.decode(point), self._sign * float(mean[0]), float(std[0]))
+                points = believed_best(surrogate.posterior(now), self._region(), self._generator)
+            mean, std = surrogate.predict(points, now)
+        row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
+        return Best(self.space.decode(points[row]), self._sign * float(mean[row]), float(std[row]))
 
     # -- telling ---------------------------------------------------------------------------------------
 

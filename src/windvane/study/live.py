@@ -69,7 +69,7 @@ class Live:
     def ask(self, time: float | None) -> Any:
         """The next point, as plain JSON; nothing changes until the record of it is applied."""
         beside = [trial.x for trial in list(self.pending.values())[-BESIDE:]]
-        return plain(self.optimizer.ask(self.not_before(time), pending=beside))
+        return plain(self.optimizer.ask(time=self.not_before(time), pending=beside))
 
     def tell(self, x: Any, y: float, time: float | None) -> Event:
         """Tell the optimiser. A time before the last observation's is taken as that one."""

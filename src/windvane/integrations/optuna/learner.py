@@ -53,7 +53,7 @@ class ToldOptimizer:
     def ask(self, time: float, beside: Sequence[Sequence[Any]]) -> dict[str, Any]:
         """The next point in Optuna's terms, chosen beside others that are being evaluated."""
         pending = [point(self.problem.columns, each) for each in beside]
-        return outward(self.problem.columns, self.optimizer.ask(self._not_before(time), pending=pending))
+        return outward(self.problem.columns, self.optimizer.ask(time=self._not_before(time), pending=pending))
 
     def optimism(self, params: Mapping[str, Any], time: float) -> float:
         """How good this point might be: two standard deviations better than believed, larger is better."""
