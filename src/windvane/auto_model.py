@@ -7,7 +7,7 @@ from dataclasses import replace
 from windvane.common_options import LEAST_LEARNED, CommonOptions
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
-from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LogNormal, Mixture
+from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
 
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
@@ -33,11 +33,16 @@ def mixture(
     )
 
 
-def learning(common: CommonOptions) -> Learning:
-    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself."""
+def learning(common: CommonOptions, triggered: bool) -> Learning:
+    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself.
+
+    `triggered`: by a test of the observations, which must not be explained away by fits (Section 6.3).
+    """
     if common.kernel is not None:
         return Given()
     search = replace(common.search(), starts=STARTS)
     if "noise" in common.unknown:
         search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
+    if triggered:
+        return LearnThenMonitor(LEAST_LEARNED, search)
     return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)
