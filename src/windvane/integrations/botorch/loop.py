@@ -19,7 +19,7 @@ from windvane.integrations.botorch.models import MakeModel, Models
 from windvane.integrations.botorch.plan import LoopPlan, box_of
 from windvane.integrations.botorch.points import read_point, read_value
 from windvane.integrations.botorch.posterior import Model, moments, predict
-from windvane.integrations.botorch.progress import Progress
+from windvane.integrations.botorch.progress import LoopProgress
 from windvane.integrations.botorch.proposals import MakeAcquisition, Optimize, Proposals
 from windvane.retention import Empty, LastPoint, Retention
 from windvane.triggers import Memory, PosteriorBound, ResetWindow, Trigger, alarm
@@ -93,12 +93,12 @@ class EventTriggeredLoop:
             noise_variance=noise_variance,
             time_column=time_column,
         )
-        self._begin(plan, Progress.start(plan), bounds.device, make_model, make_acquisition, optimize)
+        self._begin(plan, LoopProgress.start(plan), bounds.device, make_model, make_acquisition, optimize)
 
     def _begin(
         self,
         plan: LoopPlan,
-        progress: Progress,
+        progress: LoopProgress,
         device: torch.device,
         make_model: MakeModel,
         make_acquisition: MakeAcquisition | None,
@@ -286,7 +286,7 @@ class EventTriggeredLoop:
         device: torch.device | str = "cpu",
     ) -> EventTriggeredLoop:
         """The loop that wrote the state; with the same functions, if they are deterministic, bit for bit."""
-        plan, progress = Progress.restore(state)
+        plan, progress = LoopProgress.restore(state)
         loop = cls.__new__(cls)
         loop._begin(plan, progress, torch.device(device), make_model, make_acquisition, optimize)
         return loop
