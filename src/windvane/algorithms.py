@@ -73,7 +73,7 @@ def auto(
         window=reset_window or ResetWindow(),
         on_forced=FORCED[forced],
         limit=InBatches(max_points),
-        learning=auto_model.learning(common, triggered=trigger is not None),
+        learning=auto_model.learning(common, trigger),
     )
 
 

@@ -8,6 +8,7 @@ from windvane.common_options import LEAST_LEARNED, CommonOptions
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
+from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
@@ -33,16 +34,19 @@ def mixture(
     )
 
 
-def learning(common: CommonOptions, triggered: bool) -> Learning:
+def learning(common: CommonOptions, trigger: Trigger | None) -> Learning:
     """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself.
 
-    `triggered`: by a test of the observations, which must not be explained away by fits (Section 6.3).
+    With a trigger that tests the observations, only before it watches: fits would explain away what it looks
+    for (Section 6.3). A clock does not wait for a model.
     """
     if common.kernel is not None:
         return Given()
     search = replace(common.search(), starts=STARTS)
     if "noise" in common.unknown:
         search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
-    if triggered:
-        return LearnThenMonitor(LEAST_LEARNED, search)
-    return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)
+    if isinstance(trigger, Never | Periodic):
+        return LearnOnline(GROWTH, search)
+    if trigger is None or isinstance(trigger, BelievedChange):
+        return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)
+    return LearnThenMonitor(LEAST_LEARNED, search)

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from windvane.checks import Array
 from windvane.data import Dataset, Observation
 from windvane.kernels import Kernel, Static, Temporal
+from windvane.units import inward
 
 Test: TypeAlias = Callable[[Dataset, Observation], bool]
 """Whether the trigger fires for the observation, predicted from that dataset alone. Without side effects."""
@@ -35,7 +36,7 @@ class Belief:
 
     def inward(self, y: Array) -> Array:
         """From the caller's units to the model's."""
-        return (y - self.offset) / self.scale
+        return inward(y, self.offset, self.scale)
 
     def covariance(self, data: Dataset) -> Array:
         """K~: the n x n covariance of the observations, noise included."""

@@ -12,9 +12,9 @@ from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.data import Dataset
 from windvane.kernels import Kernel, Temporal
+from windvane.units import inward, inward_one
 
 GUESS = 4.0  # observations that the plain standard deviation is worth
-FARTHEST = 1e75  # in scales: beyond, values are alike, so that their squares stay finite
 
 
 @component
@@ -48,15 +48,10 @@ class Scaling:
     @overload
     def inward(self, y: Array) -> Array: ...
     def inward(self, y: float | Array) -> float | Array:
-        """To the model's units; what is farther off than `FARTHEST` is taken to be just that far.
-
-        >>> Scaling(0.0, 1e-300).inward(np.array([1e-300, 1.0]))
-        array([1.e+00, 1.e+75])
-        """
-        if isinstance(y, float):  # the hot path
-            return min(max((y - self.offset) / self.scale, -FARTHEST), FARTHEST)
-        with np.errstate(over="ignore"):
-            return np.clip((y - self.offset) / self.scale, -FARTHEST, FARTHEST)
+        """To the model's units."""
+        if isinstance(y, float):
+            return inward_one(y, self.offset, self.scale)
+        return inward(y, self.offset, self.scale)
 
 
 def generalised(

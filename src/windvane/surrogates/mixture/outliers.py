@@ -18,7 +18,7 @@ from windvane.checks import Array
 from windvane.data import IntArray
 from windvane.density import normal_log_densities
 from windvane.surrogates.mixture.tuning import PASSES, SUSPECT
-from windvane.surrogates.scaling import FARTHEST
+from windvane.units import FARTHEST
 
 
 def log_evidence(

@@ -1,0 +1,135 @@
+"""`auto`, told nothing, where it used to die, to forget, or to be poisoned."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import windvane as wv
+from windvane.optimizer import Optimizer
+
+LINE = wv.Box([(0.0, 1.0)])
+SQUARE = wv.Box([(0.0, 1.0), (0.0, 1.0)])
+SIZES = (1e-300, 1e-160, 1e-60, 1e-10, 0.0, 1.0, 1e10, 1e60, 1e100)
+NEEDED = {
+    "r-gp-ucb": {"rate": 0.03},
+    "r-gp-ucb-average": {"rate": 0.03},
+    "always-n-low": {"period": 5},
+    "tv-gp-ucb": {"rate": 0.03},
+    "tv-gp-ucb-constant": {"rate": 0.03},
+    "ui-tvbo": {"rate": 0.03},
+    "sw-gp-ucb": {"window": 6},
+    "br-gp-ucb": {"period": 6},
+    "w-gp-ucb": {"forgetting": 0.9},
+}
+
+
+def finite(event):
+    numbers = (event.mean, event.std, event.noise_variance, event.log_density, event.statistic)
+    assert all(math.isfinite(number) for number in numbers), event
+    assert all(0.0 <= weight <= 1.0 + 1e-9 for weight in event.beliefs.values())
+
+
+@pytest.mark.parametrize("width", [0.005, 0.01, 0.02])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_narrow_peak(width, seed):
+    """Most values are far below 1e-100: their scale is no scale."""
+    opt = wv.make(LINE, seed=seed)
+    for _ in range(25):
+        x = opt.ask()
+        finite(opt.tell(x, math.exp(-(((x[0] - 0.7) / width) ** 2) / 2.0)))
+    assert math.isfinite(opt.best().mean)
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"kernel": wv.RBF(0.2), "noise_variance": 0.01}], ids=["nothing", "all"]
+)
+@pytest.mark.parametrize("name", wv.algorithms())
+def test_values_of_any_size_one_after_another(name, told):
+    rng = np.random.default_rng(0)
+    orders = [SIZES, SIZES[::-1], *(rng.permutation(SIZES) for _ in range(2))]
+    for seed, order in enumerate(orders):
+        opt = wv.make(name, LINE, seed=seed, **NEEDED.get(name, {}), **told)
+        for y, sign in zip(order, itertools.cycle((1.0, -1.0, -1.0)), strict=False):
+            event = opt.tell(opt.ask(), sign * float(y))
+            assert math.isfinite(event.log_density)
+            assert math.isfinite(opt.best().mean)
+        json.dumps(opt.state(), allow_nan=False)
+
+
+def gross(size, at_random, seed):
+    """The steps of resets in a run with one gross value at step 25."""
+    rng = np.random.default_rng(seed + 1000)
+    summit = rng.uniform(0.2, 0.8, 2)
+    opt = wv.make(SQUARE, seed=seed)
+    for step in range(1, 25 + 9):
+        x = rng.random(2) if at_random and step == 25 else opt.ask()
+        y = 2.0 * math.exp(-8.0 * float(((x - summit) ** 2).sum())) + 0.5 * math.sin(5.0 * x[0])
+        event = opt.tell(x, y + 0.05 * rng.standard_normal() + size * (step == 25))
+        if step == 25:
+            assert event.outlier == 25
+        if event.reset:
+            yield step
+
+
+@pytest.mark.parametrize(("size", "at_random"), [(100.0, False), (100.0, True), (10.0, True)])
+def test_one_gross_outlier_resets_nothing(size, at_random):
+    """Three cases of twelve runs; at most one of all 36 may reset."""
+    assert sum(bool(list(gross(size, at_random, seed))) for seed in range(12)) <= 1
+
+
+@pytest.mark.parametrize("y", [30.0, -30.0])
+def test_an_outlier_among_the_first_does_not_poison_the_scale(y):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        opt = wv.make(LINE, seed=seed)
+        for step in range(1, 61):
+            x = opt.ask()
+            value = math.sin(6.0 * x[0]) + 0.05 * rng.standard_normal()
+            opt.tell(x, y if step == 6 else value)
+        assert opt.model.scaling.scale < 5.0
+        assert math.sqrt(opt.model.noise_variance) * opt.model.scaling.scale < 0.3
+        assert abs(opt.best().mean - 1.0) < 0.2
+
+
+def test_the_length_of_a_step_does_not_wander_when_data_are_thinned():
+    rng = np.random.default_rng(0)
+    opt = wv.make(LINE, max_points=8, seed=0)
+    for _ in range(60):
+        opt.tell(rng.uniform(size=1), float(rng.normal()))
+        assert opt.model.interval == 1.0
+
+
+@pytest.mark.parametrize(
+    "retention", [wv.Backtracking(), wv.Empty(), wv.LastPoint(), wv.SinceChange()], ids=str
+)
+@pytest.mark.parametrize(
+    "trigger",
+    [wv.ExactBound(0.05), wv.Confirmed(wv.PosteriorBound()), wv.EDetector(), wv.Periodic(7), wv.Never()],
+    ids=lambda trigger: type(trigger).__name__,
+)
+@pytest.mark.parametrize(
+    "told", [{}, {"kernel": wv.RBF(0.2), "noise_variance": 0.01}], ids=["nothing", "all"]
+)
+def test_a_mixture_under_any_trigger_and_retention(told, trigger, retention):
+    """A jump of the level: whoever watches notices, and a restored twin goes on bit for bit."""
+    composition = wv.make("auto", LINE, trigger=trigger, **told).composition
+    opt = Optimizer(LINE, replace(composition, on_trigger=retention), seed=0)
+    resets = []
+    for step in range(1, 41):
+        x = opt.ask()
+        event = opt.tell(x, math.sin(5.0 * x[0]) + 3.0 * (step > 30) + 0.01 * math.cos(77.0 * step))
+        finite(event)
+        if event.reset:
+            resets.append(step)
+            assert event.size == event.kept
+    if isinstance(trigger, wv.Never):
+        assert not resets
+    else:
+        assert any(31 <= step <= 37 for step in resets)
+    twin = wv.restore(json.loads(json.dumps(opt.state(), allow_nan=False)))
+    assert np.array_equal(twin.ask(), opt.ask())
+    assert twin.tell([0.3], 1.0) == opt.tell([0.3], 1.0)
