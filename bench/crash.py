@@ -76,6 +76,11 @@ class Writers:
         )
         for writer in range(WRITERS):
             self.start(writer)
+        for writer in range(WRITERS):  # so that there is something to lose, however slow the machine
+            log = log_of(folder, writer)
+            while not (log.exists() and b'"done"' in log.read_bytes()):
+                assert psutil.pid_exists(self.processes[writer]), f"writer {writer} has failed"
+                time.sleep(0.01)
 
     def start(self, writer: int) -> None:
         assert self.nursery.stdin is not None

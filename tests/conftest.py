@@ -1,4 +1,6 @@
-"""Databases for tests: SQLite in a file, and a real PostgreSQL server, one for each process that runs tests."""
+"""What all tests share: a known terminal, and databases (SQLite in a file, and a real PostgreSQL server, one for
+each process that runs tests).
+"""
 
 import os
 import shutil
@@ -13,6 +15,10 @@ NUMBERS = count(1)
 # How fast an example runs says more about the machine than about the code: speed is measured in bench/.
 settings.register_profile("windvane", deadline=None)
 settings.load_profile("windvane")
+# How wide and how colourful the output is depends on the test, not on where the suite was started.
+os.environ.update(COLUMNS="80", LINES="25", TERM="xterm-256color")
+for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "PY_COLORS"):
+    os.environ.pop(name, None)
 
 
 class Clock:

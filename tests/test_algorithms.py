@@ -54,7 +54,8 @@ def test_auto_is_the_default():
     told = wv.make("auto", BOX, **GIVEN)
     assert wv.make(BOX, **GIVEN).composition == told.composition
     assert told.composition.model == wv.Mixture(GIVEN["kernel"], GIVEN["noise_variance"])
-    assert (told.composition.acquisition, told.composition.trigger) == (LOG, wv.Never())
+    assert (told.composition.acquisition, told.composition.trigger) == (LOG, wv.BelievedChange())
+    assert told.composition.on_trigger == wv.SinceChange()
     assert told.composition.learning == wv.Given()
     blind = wv.make(BOX).composition
     assert blind.rescale
@@ -107,7 +108,7 @@ OPTIONS = {
 ET_FIXED = {"delta", "noise_cap", "trigger", "horizon", "forced"}  # the window is in the name
 ET = ET_FIXED | {"reset_window", "rate_bounds"}
 TAKES = {
-    "auto": {"hypotheses", "hazard", "outliers"},
+    "auto": {"hypotheses", "hazard", "outliers", "trigger", "reset_window", "forced"},
     "gp-ucb": set(),
     "r-gp-ucb": {"rate", "period", "horizon"},
     "et-gp-ucb": ET,

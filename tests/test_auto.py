@@ -14,7 +14,7 @@ import windvane as wv
 from windvane.kernels import Static, TimeMatern32
 from windvane.optimizer import Optimizer
 from windvane.surrogates import Hypothesis, Mixture
-from windvane.surrogates import blend as blend_module
+from windvane.surrogates.mixture import surrogate as surrogate_module
 
 BOX = wv.Box([(-2.0, 3.0), (10.0, 30.0)])
 LINE = wv.Box([(0.0, 1.0)])
@@ -65,7 +65,7 @@ def advance(opt, steps, time=None, every=9):
     log = []
     for _ in range(steps):
         stamp = None if time is None else time(opt.step)
-        x = opt.ask(stamp)
+        x = opt.ask(time=stamp)
         event = opt.tell(x, value(x, opt.step, every), stamp)
         log.append((np.asarray(x).tolist(), event.as_dict()))
     return log
@@ -112,7 +112,7 @@ def test_between_observations_of_the_same_time():
 
 @pytest.mark.parametrize("told", [True, False])
 def test_past_fresh_starts(monkeypatch, told):
-    monkeypatch.setattr(blend_module, "REFRESH", 4)
+    monkeypatch.setattr(surrogate_module, "REFRESH", 4)
     opt = make(LINE, seed=2, **(GIVEN if told else {}))
     continues(opt, (2, 6), 5)
     assert len(opt.state()["surrogate"]["journal"]) < 4
@@ -444,7 +444,7 @@ def test_bad_input_changes_nothing(call):
     [
         ({"rate": 0.1}, "rate="),
         ({"delta": 0.1}, "delta="),
-        ({"reset_window": (1, 5)}, "reset_window="),
+        ({"rate_bounds": (0.01, 0.05)}, "rate_bounds="),
         ({"horizon": 100}, "horizon="),
         ({"hazard": 2.0}, "hazard"),
         ({"hazard": "often"}, "hazard"),
@@ -596,27 +596,6 @@ def test_a_state_with_a_level_in_doubt_is_restored_to_the_bit():
         assert again.tell(x, y) == opt.tell(x, y)
 
 
-def test_two_moments_that_share_the_blame_are_enough():
-    """Neither change alone is believed, but one of the two: what was before both is stale."""
-    rng = np.random.default_rng(0)
-    opt = make(LINE, seed=0, hypotheses=FEW, **GIVEN)
-    for _ in range(20):
-        opt.tell(rng.uniform(size=1), float(rng.normal()))
-    blend = opt._surrogate
-    births = [member.born for member in blend.members[blend.permanent :]]
-    assert births == sorted(births)
-    runs = len(births)
-    assert runs >= 3
-    blend.weights = np.full(blend.permanent + runs, 0.05 / (blend.permanent + runs - 2))
-    blend.weights[blend.permanent + 1 : blend.permanent + 3] = 0.55, 0.4
-    verdict = blend.verdict()
-    assert verdict.fired
-    assert f"at step {births[1]} or later" in verdict.reason
-    assert blend.since_change().steps[0] == births[1]
-    blend.weights[blend.permanent + 1 : blend.permanent + 3] = 0.4, 0.55  # the other way round: the same
-    assert blend.since_change().steps[0] == births[1]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_what_was_learned_with_one_option_is_expected_of_the_others(seed):
     """Three options with the same shape, one of them better: it is found, though the search began with another."""
@@ -676,7 +655,7 @@ def test_told_the_kernel_it_watches_from_the_start():
 
 def test_a_reset_is_explained():
     opt = make(LINE, seed=0, hypotheses=FEW[:1], hazard=0.05, **GIVEN)
-    composition = replace(opt.composition, model=replace(opt.composition.model, believed=0.6))
+    composition = replace(opt.composition, trigger=wv.BelievedChange(0.6))
     opt, rng = Optimizer(LINE, composition, seed=0), np.random.default_rng(0)
     resets = []
     for t in range(1, 41):

@@ -63,6 +63,7 @@ BAD = {
     ],
     "noise_variance": [0.0, -1.0, NAN, INF, "0.1", True, [0.1]],
     "beta": ["2", -1.0, NAN, INF, (1.0,), (1.0, 2.0, 3.0), (0.0, 1.0), (1.0, NAN), ("a", "b"), wv.LogBeta],
+    "acquisition": ["ucb", 5, wv.UCB, wv.LogBeta(), (0.4, 4.0)],
     "max_points": COUNTS,
     "learning": ["online", 5, wv.LearnOnline],
     "scaling": [5, "x", (0.0, 1.0)],
@@ -161,7 +162,7 @@ MAKE = {
         for space in (None, 5, [(0, 1)], wv.Box, "box", np.eye(2))
     ],
     "goal": [
-        ("not a goal", "goal=", partial(wv.make, "gp-ucb", BOX, goal=goal)) for goal in ("minimise", "", None, 5, -1)
+        ("not a goal", "goal=", partial(wv.make, "gp-ucb", BOX, goal=goal)) for goal in ("minimum", "", None, 5, -1)
     ],
     "seed": [
         ("not a seed", "seed=", partial(wv.make, "gp-ucb", BOX, seed=seed)) for seed in (-1, 1.5, "0", NAN, True, [1])
@@ -171,7 +172,7 @@ MAKE = {
         ("of too many arms", "kernel", partial(wv.make, "gp-ucb", ARMS, kernel=wv.Empirical(np.eye(5)) * wv.Markov(0.1))),
         ("sum of too few arms", "kernel", partial(wv.make, "gp-ucb", ARMS, kernel=wv.Empirical(np.eye(3)) + wv.Empirical(np.eye(3)))),
         ("two scales for four coordinates", "kernel", partial(wv.make, "gp-ucb", MIXED, kernel=wv.RBF([0.1, 0.2]))),
-        ("Corollary 1 needs nu > 2", "nu", partial(wv.make, "et-gp-ucb", BOX, kernel=wv.Matern32(0.2), noise_variance=0.1, rate_bounds=(0.01, 0.1))),
+        ("Corollary 1 needs nu > 2", "Corollary 1", partial(wv.make, "et-gp-ucb", BOX, kernel=wv.Matern32(0.2), noise_variance=0.1, rate_bounds=(0.01, 0.1))),
     ],
     "window": [
         ("both", "reset_window", partial(wv.make, "et-gp-ucb", BOX, reset_window=(1, 5), rate_bounds=(0.1, 0.2))),
@@ -273,7 +274,7 @@ def test_bad_values_and_times_leave_everything_as_it_was(where):
     before, asked, good = json.dumps(opt.state()), copy.deepcopy(opt.ask()), good_point(space)
     assert wrong({f"tell(y={y!r})": partial(opt.tell, good, y) for y in VALUES}, "y=") == {}
     assert wrong({f"tell({t!r})": partial(opt.tell, good, 1.0, time=t) for t in TIMES}, "time=") == {}
-    assert wrong({f"ask({t!r})": partial(opt.ask, t) for t in TIMES}, "time=") == {}
+    assert wrong({f"ask({t!r})": partial(opt.ask, time=t) for t in TIMES}, "time=") == {}
     assert wrong({f"best({t!r})": partial(opt.best, t) for t in TIMES}, "time=") == {}
     assert wrong({f"predict({t!r})": partial(opt.predict, [good], t) for t in TIMES}, "time=") == {}
     assert json.dumps(opt.state()) == before

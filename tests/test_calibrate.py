@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import windvane as wv
-from windvane.calibration import Calibration, Row
+from windvane.calibration import Calibration, CalibrationRow
 
 LINE = wv.Box([(0, 1)])
 ARMS_KERNEL = wv.Empirical(np.cov(np.random.default_rng(0).normal(size=(6, 40))) + 0.5)
@@ -101,7 +101,7 @@ INF = math.inf
 def row(label, alarmed, delays, runs=100):
     alarms = tuple((3, 9) if run < alarmed else () for run in range(runs))
     choice = float(label)
-    return Row(choice, label, alarms, np.array(delays, dtype=float), (0.3, 1.0), 50)
+    return CalibrationRow(choice, label, alarms, np.array(delays, dtype=float), (0.3, 1.0), 50)
 
 
 def report_of(*rows):

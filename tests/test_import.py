@@ -84,3 +84,15 @@ def test_a_missing_extra_says_which_to_install(code, hidden, extra):
     result = run(f"{HIDE.format(hidden=hidden)}\nimport windvane\n{code}")
     assert result.returncode != 0
     assert f"pip install 'windvane[{extra}]'" in result.stderr, result.stderr
+
+
+def test_a_star_import_needs_numpy_and_scipy_only():
+    hidden = ["sqlalchemy", "matplotlib", "pandas", "pyarrow", "rich", "torch", "optuna", "fastapi"]
+    result = run(f"{HIDE.format(hidden=hidden)}\nfrom windvane import *\nprint(make(Box([(0, 1)])).step)")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "1\n"
+
+
+def test_the_names_of_windvane_can_be_listed_and_include_study():
+    loaded = loaded_after("import windvane; assert 'Study' in dir(windvane) and 'Box' in dir(windvane)")
+    assert "sqlalchemy" not in loaded

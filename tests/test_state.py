@@ -160,7 +160,7 @@ def test_the_journal_of_an_endless_stream_stays_short():
     longest = 0
     for x in points(BOX, 700, seed=2):
         opt.tell(x, float(x.sum()))
-        longest = max(longest, len(opt._surrogate._journal))
+        longest = max(longest, len(opt._progress.surrogate._journal))
     assert longest <= 2 * gp_surrogate.REFRESH + 10
 
 
@@ -284,7 +284,7 @@ def test_not_a_state(state):
     refused(state)
 
 
-@pytest.mark.parametrize("version", [0, 2, 99, -1, None, "1", 1.5, [1]])
+@pytest.mark.parametrize("version", [0, 3, 99, -1, None, "1", 1.5, [1]])
 def test_another_version(version):
     refused(altered(("windvane",), version))
 

@@ -79,21 +79,21 @@ def test_several_threads(guard, libraries):
     def early():
         with guard:
             first_in.set()
-            second_in.wait(5)
+            second_in.wait(60)
         first_out.set()
 
     def late():
-        first_in.wait(5)
+        first_in.wait(60)
         with guard:
             second_in.set()
-            first_out.wait(5)
+            first_out.wait(60)
             seen.append(counts(libraries))
 
     workers = [threading.Thread(target=early), threading.Thread(target=late)]
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(10)
+        worker.join()
     assert seen == [[1, 1, 1]]
     assert counts(libraries) == [8, 1, 3]
     assert libraries[0].log == [1, 8]
@@ -112,7 +112,7 @@ def test_many_threads_at_once(guard, libraries):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(20)
+        worker.join()
     assert wrong == []
     assert counts(libraries) == [8, 1, 3]
 
@@ -228,7 +228,7 @@ def test_optimisers_in_several_threads(two_threads):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(30)
+        worker.join()
     assert two_threads()
     for one, other in zip(alone, together, strict=True):
         assert np.array_equal(one, other)

@@ -9,12 +9,12 @@ False
 
 from typing import TYPE_CHECKING, Any
 
-from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, Theorem1Beta, Uniform
+from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, LogEI, Theorem1Beta, Thompson, Uniform
 from windvane.algorithms import algorithms, make
 from windvane.calibration import Calibration, calibrate
 from windvane.codec import component
 from windvane.composition import Composition
-from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
+from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction, Verdict
 from windvane.errors import (
     Conflict,
     CorruptState,
@@ -32,6 +32,7 @@ from windvane.extras import require
 from windvane.kernels import (
     RBF,
     Empirical,
+    Independent,
     Markov,
     Matern32,
     Matern52,
@@ -53,11 +54,13 @@ from windvane.retention import (
     InBatches,
     LastPoint,
     Relevance,
+    SinceChange,
     SlidingWindow,
 )
 from windvane.simulate import Trace, simulate
-from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
+from windvane.spaces import Arms, Box, Choice, Integer, Real, Region, Space
 from windvane.surrogates import (
+    HYPOTHESES,
     Gamma,
     Given,
     Hypothesis,
@@ -72,6 +75,7 @@ from windvane.surrogates import (
 from windvane.surrogates.holdout import Fit, fit
 from windvane.tasks import task, tasks
 from windvane.triggers import (
+    BelievedChange,
     BoundedNoise,
     Confirmed,
     EDetector,
@@ -85,21 +89,24 @@ from windvane.triggers import (
 )
 
 if TYPE_CHECKING:
-    from windvane.study import Study
+    from windvane.study import Study as Study
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "HYPOTHESES",
     "RBF",
     "UCB",
     "Arms",
     "Backtracking",
     "Belief",
+    "BelievedChange",
     "Best",
     "BoundedNoise",
     "Box",
     "Budget",
     "Calibration",
+    "Change",
     "Choice",
     "Composition",
     "Confirmed",
@@ -121,6 +128,7 @@ __all__ = [
     "Hypothesis",
     "IGPBeta",
     "InBatches",
+    "Independent",
     "Integer",
     "InvalidArgument",
     "InvalidType",
@@ -130,6 +138,7 @@ __all__ = [
     "Likelihood",
     "Log",
     "LogBeta",
+    "LogEI",
     "LogNormal",
     "Markov",
     "Matern32",
@@ -141,22 +150,25 @@ __all__ = [
     "NoImprovement",
     "NumericalFailure",
     "Observation",
+    "Opinion",
     "Optimizer",
     "Periodic",
     "PosteriorBound",
     "Prediction",
     "Real",
+    "Region",
     "Relevance",
     "Replay",
     "ResetWindow",
     "Scaling",
     "Search",
+    "SinceChange",
     "SlidingWindow",
     "Space",
     "Static",
     "StorageFailure",
-    "Study",
     "Theorem1Beta",
+    "Thompson",
     "TimeMatern32",
     "TimeMatern52",
     "TimeRBF",
@@ -181,7 +193,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Study` needs a database, which is an extra: it is imported when it is first used."""
+    """`Study` needs a database, which is an extra: imported when it is first used, and by no star import."""
     if name == "Study":
         return require("windvane.study", "studies").Study
     raise AttributeError(f"module 'windvane' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "Study"})

@@ -14,9 +14,22 @@ import numpy.typing as npt
 from windvane.errors import InvalidArgument, InvalidType, UnknownName
 
 Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Shape = tuple[int | str | None, ...]
+GOALS = {"maximize": "maximize", "maximise": "maximize", "minimize": "minimize", "minimise": "minimize"}
 
 
-def _range(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
+def bounds_text(
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+) -> str:
+    """A range in words.
+
+    >>> bounds_text(above=0, below=1)
+    'above 0 and below 1'
+    """
     parts = []
     if above is not None:
         parts.append(f"above {above:g}")
@@ -30,11 +43,11 @@ def _range(above: float | None, at_least: float | None, below: float | None, at_
 
 
 def _number(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
-    return f"a finite number {_range(above, at_least, below, at_most)}".rstrip()
+    return f"a finite number {bounds_text(above, at_least, below, at_most)}".rstrip()
 
 
 def _whole(at_least: int | None, at_most: int | None) -> str:
-    return f"an integer {_range(None, at_least, None, at_most)}".rstrip()
+    return f"an integer {bounds_text(at_least=at_least, at_most=at_most)}".rstrip()
 
 
 def real(
@@ -94,18 +107,38 @@ def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int 
     return number
 
 
-def array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
-    """A finite float array of the given shape, where `None` stands for any length of at least 1."""
+def array(name: str, value: Any, shape: Shape, *, empty: bool = False) -> Array:
+    """A new finite float array of the given shape; None or a letter is any length, from 1 if not `empty`."""
+    return _array(name, value, shape, empty, np.dtype(np.float64), "numbers", "iuf")
+
+
+def integers(name: str, value: Any, shape: Shape, *, empty: bool = False) -> IntArray:
+    """The same for integers of 64 bits."""
+    return _array(name, value, shape, empty, np.dtype(np.int64), "integers", "iu")
+
+
+def _array(
+    name: str,
+    value: Any,
+    shape: Shape,
+    empty: bool,
+    dtype: np.dtype[Any],
+    what: str,
+    kinds: str,
+) -> npt.NDArray[Any]:
     wanted = "x".join("n" if side is None else str(side) for side in shape)
     try:
         given = np.asarray(value)
-        if given.dtype.kind not in "iuf" and given.size:  # no strings, booleans, complex numbers or objects
+        if given.dtype.kind not in kinds and given.size:  # no strings, booleans, complex numbers or objects
             raise TypeError
-        result = np.array(given, dtype=np.float64)
+        result = np.array(given, dtype=dtype)
+        if dtype.kind == "i" and not np.array_equal(result, given):  # more than 64 bits
+            raise TypeError
     except (TypeError, ValueError):
-        raise InvalidType(f"{name}: must be numbers in an array of shape {wanted}") from None
+        raise InvalidType(f"{name}: must be {what} in an array of shape {wanted}") from None
     fits = result.ndim == len(shape) and all(
-        have == want if want is not None else have > 0 for have, want in zip(result.shape, shape, strict=True)
+        have == want if isinstance(want, int) else have > 0 or empty
+        for have, want in zip(result.shape, shape, strict=True)
     )
     if not fits:
         have_text = "x".join(map(str, result.shape)) or "a single number"
@@ -118,9 +151,9 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
 def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     """A known name, else an error that suggests the nearest ones.
 
-    >>> one_of("goal", "minimise", ["minimize", "maximize"])
+    >>> one_of("forced", "emtpy", ["empty", "last"])
     Traceback (most recent call last):
-    windvane.errors.UnknownName: goal='minimise': unknown; did you mean 'minimize'? Allowed: ...
+    windvane.errors.UnknownName: forced='emtpy': unknown; did you mean 'empty'? Allowed: empty, last
     """
     names = sorted(allowed)
     if isinstance(value, str) and value in names:
@@ -128,3 +161,12 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     close = get_close_matches(str(value).lower(), names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     raise UnknownName(f"{name}={value!r}: unknown{hint} Allowed: {', '.join(names)}")
+
+
+def goal_name(value: Any) -> str:
+    """The goal: "maximize" or "minimize", which may be given in British spelling.
+
+    >>> goal_name("minimise")
+    'minimize'
+    """
+    return GOALS[one_of("goal", value, GOALS)]

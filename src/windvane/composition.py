@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from windvane.acquisition import UCB, Acquisition
 from windvane.codec import component
-from windvane.errors import InvalidType
+from windvane.errors import InvalidArgument, InvalidType
 from windvane.retention import Full, LastPoint, Limit, Retention
 from windvane.surrogates import Given, Learning, Mixture, Model
 from windvane.triggers import Never, ResetWindow, Trigger
@@ -31,7 +31,7 @@ class Composition:
     def __post_init__(self) -> None:
         fits = {
             "name": isinstance(self.name, str),
-            "model": isinstance(self.model, Model | Mixture),
+            "model": _has(self.model, "surrogate", "restored", "weighs_changes"),
             "acquisition": _has(self.acquisition, "propose"),
             "trigger": _has(self.trigger, "start", "test"),
             "window": isinstance(self.window, ResetWindow),
@@ -44,6 +44,15 @@ class Composition:
         for part, fit in fits.items():
             if not fit:
                 raise InvalidType(f"{part}={getattr(self, part)!r}: cannot play that part in a composition")
+        if getattr(self.trigger, "reads_opinion", False) and not self.model.weighs_changes:
+            raise InvalidArgument(
+                f"trigger={self.trigger!r}: needs a surrogate that weighs sudden changes, as 'auto' has"
+            )
+
+    @property
+    def given(self) -> bool:
+        """Whether all hyperparameters are given: nothing is learned."""
+        return isinstance(self.learning, Given)
 
 
 def _has(part: object, *methods: str) -> bool:

@@ -9,14 +9,16 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from windvane.checks import Array as Array
+from windvane.checks import IntArray as IntArray
+from windvane.checks import array, integers
+from windvane.density import normal_log_density
+from windvane.errors import InvalidArgument
 
 
 class Observation(NamedTuple):
@@ -30,17 +32,40 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """The observations in use, oldest first; concatenated with `+`, subset with `take`.
+    """The observations in use, oldest first; one more with `+`, some of them with `take`.
+
+    Its arrays are its own and read-only. What a caller hands over is checked; `+` trusts the observation,
+    which `tell` has checked.
 
     >>> data = Dataset.empty(2) + Observation(np.array([0.1, 0.2]), 1.0, 1.0, 1)
     >>> len(data), data.dim
     (1, 2)
+    >>> data.y[0] = 2.0
+    Traceback (most recent call last):
+    ValueError: assignment destination is read-only
     """
 
-    X: Array
+    X: Array  # n x d
     y: Array
     times: Array
-    steps: IntArray
+    steps: IntArray  # rising
+
+    def __post_init__(self) -> None:
+        X = array("X", self.X, ("n", "d"), empty=True)
+        y, times = array("y", self.y, (len(X),)), array("times", self.times, (len(X),))
+        steps = integers("steps", self.steps, (len(X),))
+        if (np.diff(steps) <= 0).any():
+            raise InvalidArgument("steps: must rise from one observation to the next")
+        self._hold(X, y, times, steps)
+
+    def _hold(self, X: Array, y: Array, times: Array, steps: IntArray) -> Dataset:
+        """Take over arrays that fit and that nobody else has."""
+        X.setflags(write=False)
+        y.setflags(write=False)
+        times.setflags(write=False)
+        steps.setflags(write=False)
+        self.__dict__.update(X=X, y=y, times=times, steps=steps)
+        return self
 
     @staticmethod
     def empty(dim: int) -> Dataset:
@@ -67,10 +92,16 @@ class Dataset:
         steps = np.empty(n + 1, dtype=np.int64)
         X[:n], y[:n], times[:n], steps[:n] = self.X, self.y, self.times, self.steps
         X[n], y[n], times[n], steps[n] = new
-        return Dataset(X, y, times, steps)
+        return _new(Dataset)._hold(X, y, times, steps)
 
     def take(self, rows: slice | IntArray) -> Dataset:
-        return Dataset(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])
+        return _new(Dataset)._hold(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])
+
+    def __reduce__(self) -> tuple[Any, ...]:  # NumPy's copies could be written to
+        return Dataset, (self.X, self.y, self.times, self.steps)
+
+
+_new = object.__new__  # past the checks: for what is made of arrays that passed them
 
 
 class Prediction(NamedTuple):
@@ -80,27 +111,21 @@ class Prediction(NamedTuple):
     std: float
     noise_variance: float
 
+    def log_density(self, y: float) -> float:
+        """ln N(y; mean, std^2 + noise variance).
 
-class Opinion(NamedTuple):
-    """What a surrogate makes of an observation: nothing is changed by having one.
-
-    `log_density` is that of y, one step ahead, in the caller's units; `outlier` the probability that it is
-    one; `change` the sudden change that is believed in, if any; `beliefs` the weights of the hypotheses, by
-    name. `update` is for the surrogate itself, to follow the data without computing it all again.
-    """
-
-    log_density: float
-    outlier: float = 0.0
-    change: Any = None
-    beliefs: Mapping[str, float] = {}  # never changed
-    update: Any = None
+        >>> round(Prediction(0.0, 0.6, 0.64).log_density(0.0), 6)
+        -0.918939
+        """
+        return normal_log_density(y - self.mean, self.std * self.std + self.noise_variance)
 
 
 class Verdict(NamedTuple):
     """A trigger's answer, Definition 2: `fired` if the statistic psi_t is above the threshold kappa_t.
 
     `suspect` instead of `fired`: above the threshold as well, but before anything is reset the observation
-    is to be set aside and its point asked again. Never both.
+    is to be set aside and its point asked again. Never both. `since` is the step from which on observations
+    are about the present, if the trigger knows.
     """
 
     fired: bool
@@ -108,10 +133,77 @@ class Verdict(NamedTuple):
     threshold: float
     reason: str = ""
     suspect: bool = False
+    since: int | None = None
 
 
-@dataclass(frozen=True)
-class Event:
+class Change(NamedTuple):
+    """A sudden change that is held possible: at which step, how probably, and to a level how far away."""
+
+    step: int
+    probability: float
+    level: float = 0.0  # in the caller's units; 0 if only the shape is new
+
+
+class Opinion(NamedTuple):
+    """What a surrogate makes of an observation, before anything is decided.
+
+    `outlier` is the probability that it is one, `changes` are the sudden changes held possible, oldest
+    first, `beliefs` the weights of all hypotheses by name. `update` is for the surrogate itself: what it
+    needs to take the observation in.
+    """
+
+    log_density: float  # of y, one step ahead, in the caller's units
+    outlier: float = 0.0
+    changes: tuple[Change, ...] = ()
+    beliefs: Mapping[str, float] = MappingProxyType({})
+    update: Any = None
+
+
+_NAN = object()  # stands for any NaN, which is not equal to itself
+
+
+class ComparedByValue:
+    """Equal if of one class and all fields are equal: arrays entry by entry, and NaN to NaN."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return _fields(self) == _fields(other)
+
+    def __hash__(self) -> int:
+        return hash(_fields(self))
+
+
+def _fields(record: Any) -> tuple[Any, ...]:
+    return tuple(_key(getattr(record, each.name)) for each in dataclasses.fields(record))
+
+
+def _key(value: Any) -> Any:
+    """Something hashable that is equal for equal values."""
+    if isinstance(value, Mapping):
+        return frozenset((name, _key(each)) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_key, value))
+    if hasattr(value, "tolist"):  # arrays, their scalars, tensors
+        return _key(value.tolist())
+    return _NAN if value != value else value
+
+
+def _plain(value: Any) -> Any:
+    """Plain JSON for anything; what JSON cannot say of a number is None."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Event(ComparedByValue):
     """The complete record of one `tell`; every log, plot and dashboard is a view of these.
 
     `mean` and `std` are the prediction for the objective at `x`, made before `y` was seen, in the
@@ -142,46 +234,33 @@ class Event:
     size: int
     set_aside: bool = False
     outlier: int | None = None
-    beliefs: Mapping[str, float] = field(default_factory=dict, hash=False)
+    beliefs: Mapping[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for a log: arrays become lists; an infinite threshold becomes None, for JSON."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in ("statistic", "threshold"):
-            if not math.isfinite(values[name]):
-                values[name] = None
-        if isinstance(self.x, np.ndarray):
-            values["x"] = self.x.tolist()
-        elif isinstance(self.x, dict):
-            values["x"] = dict(self.x)
-        values["beliefs"] = dict(self.beliefs)
-        return values
+        """Plain JSON: arrays become lists, and a number that is not finite becomes None."""
+        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Event:
+        """The event that `as_dict` wrote; fields of a newer version are left out.
+
+        A statistic or threshold of None was infinite. Of other numbers it is not known what they were: NaN.
+        """
+        known = {each.name: each.type for each in dataclasses.fields(Event)}
+        found = {name: value for name, value in values.items() if name in known}
+        for name, value in found.items():
+            if value is None and known[name] == "float":
+                found[name] = math.inf if name in ("statistic", "threshold") else math.nan
+        return Event(**found)
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
-        spread = math.sqrt(self.std**2 + self.noise_variance)
-        tested = (
-            f"{self.statistic:.4g} {'>' if self.statistic > self.threshold else '≤'} {self.threshold:.4g}"
-        )
-        rows = {
-            "x": shown(self.x),
-            "y": f"{self.y:.6g}, where {self.mean:.4g} ± {spread:.2g} was predicted",
-            "test": tested if self.monitored else f"{tested}, not monitored yet",
-            "in use": f"{self.size} observation{'' if self.size == 1 else 's'}{', kept' * self.reset}",
-            "why": self.reason,
-            "beliefs": ", ".join(
-                f"{name} {weight:.2f}"
-                for name, weight in sorted(self.beliefs.items(), key=lambda b: -b[1])[:3]
-            ),
-        }
-        kinds = {"reset": self.reset, "set aside": self.set_aside, "outlier": self.outlier is not None}
-        happened = ", ".join(kind for kind, so in kinds.items() if so)
-        title = f"step {self.step}" + (f": {happened}" if happened else "")
-        return card(title, {name: text for name, text in rows.items() if text}, marked=bool(happened))
+        from windvane import notebook
+
+        return notebook.event(self)
 
 
-@dataclass(frozen=True)
-class Best:
+@dataclass(frozen=True, eq=False)
+class Best(ComparedByValue):
     """The point believed best now, with the model's mean and standard deviation there."""
 
     x: Any
@@ -189,40 +268,6 @@ class Best:
     std: float
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
-        return card("best now", {"x": shown(self.x), "objective": f"{self.mean:.6g} ± {self.std:.2g}"})
+        from windvane import notebook
 
-
-def shown(x: Any) -> str:
-    """A point in few characters.
-
-    >>> shown(np.array([0.123456, 2.0])), shown({"gain": 0.5, "mode": "a"}), shown(7)
-    ('[0.1235, 2]', 'gain=0.5, mode=a', 'arm 7')
-    """
-    if isinstance(x, Mapping):
-        return ", ".join(f"{name}={_short(value)}" for name, value in x.items())
-    if isinstance(x, np.ndarray | list | tuple):
-        return "[" + ", ".join(_short(float(value)) for value in x) + "]"
-    return f"arm {x}"
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def card(title: str, rows: Mapping[str, str], *, marked: bool = False) -> str:
-    """A record as HTML, for notebooks: all text escaped, all colours but the mark's inherited.
-
-    >>> "a &lt; b" in card("step 1", {"why": "a < b"})
-    True
-    """
-    cell = "padding:1px 10px 1px 0;text-align:left;vertical-align:top;background:none"
-    lines = "".join(
-        f'<tr style="background:none"><th style="{cell};opacity:0.7;font-weight:normal">{escape(name)}</th>'
-        f'<td style="{cell}">{escape(text)}</td></tr>'
-        for name, text in rows.items()
-    )
-    edge = "#D55E00" if marked else "rgba(128,128,128,0.5)"
-    frame = f"border-left:4px solid {edge};padding:2px 0 2px 12px;margin:4px 0"
-    bare = "font-size:inherit;border-collapse:collapse;margin:2px 0;color:inherit;background:none"
-    return f'<div style="{frame}"><b>{escape(title)}</b><table style="{bare}">{lines}</table></div>'
+        return notebook.best(self)

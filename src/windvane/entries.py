@@ -6,16 +6,18 @@ import ast
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from windvane import triggers
+from windvane import acquisition, triggers
+from windvane.checks import one_of
 from windvane.errors import InvalidArgument
 
 OPENING, CLOSING = "([{", ")]}"
 PLAIN = (bool, int, float, str)
+PARTS = {"trigger": (triggers, "test"), "acquisition": (acquisition, "propose")}  # by name, and what they do
 
 
 @dataclass(frozen=True)
@@ -123,19 +125,36 @@ def _value(text: str) -> Any:
     return value if isinstance(value, PLAIN) else text
 
 
-def named_triggers() -> dict[str, type[Any]]:
-    """The triggers that need no argument, by name.
+def named_parts(option: str) -> dict[str, type[Any]]:
+    """The triggers or the acquisitions that need no argument, by name.
 
-    >>> "posterior-bound" in named_triggers(), "periodic" in named_triggers()
+    >>> "posterior-bound" in named_parts("trigger"), "periodic" in named_parts("trigger")
     (True, False)
+    >>> "ucb" in named_parts("acquisition")
+    True
     """
+    module, method = PARTS[option]
     found = {}
-    for name in triggers.__all__:
-        member = getattr(triggers, name)
-        if inspect.isclass(member) and hasattr(member, "test") and dataclasses.is_dataclass(member):
+    for name in module.__all__:
+        member = getattr(module, name)
+        if inspect.isclass(member) and hasattr(member, method) and dataclasses.is_dataclass(member):
             fields = dataclasses.fields(member)
             if not any(_required(field) for field in fields):
                 found[re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()] = member
+    return found
+
+
+def with_parts(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same options, with a trigger or an acquisition for its name; `where` begins an error.
+
+    >>> with_parts("", {"trigger": "exact-bound", "cap": 3})
+    {'trigger': ExactBound(delta=0.1), 'cap': 3}
+    """
+    found = dict(given)
+    for option in PARTS:
+        if isinstance(found.get(option), PLAIN):
+            known = named_parts(option)
+            found[option] = known[one_of(f"{where}{option}", found[option], known)]()
     return found
 
 

@@ -1,37 +1,42 @@
 """The loop: surrogate x acquisition x trigger x retention. The only place where the four meet.
 
-ask:   dataset -> surrogate's posterior now -> acquisition -> x
-tell:  (x, y, t) -> prediction made before y is seen -> trigger -> retention -> dataset -> surrogate -> Event
+ask:   region -> surrogate's posterior now -> acquisition -> x
+tell:  (x, y, t) -> forecast   what is expected at x, before y is seen
+                 -> opinion    what the surrogate makes of y
+                 -> verdict    the trigger, and what is done about it
+                 -> dataset    the retention, or the limit
+                 -> surrogate  that has followed the dataset, and learned
+                 -> Event
+
+All of `tell` computes; the last line assigns. Whatever is raised before, the optimiser is as it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from windvane.acquisition import Moment
-from windvane.acquisition.maximise import maximise
-from windvane.checks import Array, integer, one_of, real
+from windvane.acquisition import Moment, believed_best
+from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
-from windvane.data import Best, Dataset, Event, Observation, Prediction
+from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, WindvaneError
-from windvane.kernels import Static
+from windvane.older import upgraded
 from windvane.retention import Belief
+from windvane.spaces import Region
 from windvane.spaces.base import Domain
-from windvane.surrogates import Blend, Given, GPSurrogate, Mixture, Model
-from windvane.surrogates.blend import FEWEST
+from windvane.surrogates import Mixture, Model, Surrogate
 from windvane.surrogates.state import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
-from windvane.triggers.ruling import Ruling, judge, log_density, reason
+from windvane.triggers.ruling import Ruling, judge, reason
 
-STATE_VERSION = 1
-EARLY = 20  # steps in which `auto`, told nothing, drops no data: docs/decisions/0011, 0023
+STATE_VERSION = 2
+VERSIONS = (1, STATE_VERSION)  # that can be read
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
@@ -42,6 +47,21 @@ class Held(NamedTuple):
 
     observation: Observation
     x: Any  # the point as it was told, to ask for it again
+
+
+class Progress(NamedTuple):
+    """Where an optimiser stands: all that a `tell` replaces."""
+
+    surrogate: Surrogate
+    memory: Memory  # the trigger's
+    allowance: Memory  # the limit's
+    step: int = 1  # t of the next observation
+    elapsed: int = 1  # t_r of the next observation
+    age: int = 0  # tells since the last fit
+    last_time: float | None = None
+    origin: float = 0.0
+    last_point: Array | None = None
+    held: Held | None = None
 
 
 class Optimizer:
@@ -58,72 +78,63 @@ class Optimizer:
     def __init__(self, space: Domain, composition: Composition, *, goal: str = "maximize", seed: int) -> None:
         self.space = space
         self.composition = composition
-        self.goal = one_of("goal", goal, ("maximize", "minimize"))
+        self.goal = goal_name(goal)
         self.seed = integer("seed", seed, at_least=0)
-        self._sign = 1.0 if goal == "maximize" else -1.0
+        self._sign = 1.0 if self.goal == "maximize" else -1.0
         self._dim = space.parameter_count
-        self._light = isinstance(composition.learning, Given) and space.dim <= 2
-        self._surrogate = _surrogate(space, composition.model)
-        self._memory = composition.trigger.start()
-        self._allowance = composition.limit.start()
-        self._step = 1  # t of the next observation
-        self._elapsed = 1  # t_r of the next observation
-        self._age = 0  # tells since the last fit
-        self._last_time: float | None = None
-        self._origin = 0.0
-        self._last_point: Array | None = None
-        self._asked: tuple[float, Any] | None = None
-        self._held: Held | None = None
+        self._light = composition.given and space.dim <= 2
+        self._progress = Progress(
+            composition.model.surrogate(space), composition.trigger.start(), composition.limit.start()
+        )
+        self._asked: tuple[Progress, float, Array] | None = None  # when, for what time, and the answer
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.composition.name} on {self.space}: step {self._step}, {self.size} observations in use>"
-        )
+        return f"<{self.composition.name} on {self.space}: step {self.step}, {self.size} observations in use>"
 
     # -- the clock -----------------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
         """The time of the next observation unless the caller says otherwise: one after the last."""
-        return 1.0 if self._last_time is None else self._last_time + 1.0
+        return 1.0 if self.last_time is None else self.last_time + 1.0
 
     @property
     def last_time(self) -> float | None:
         """The time of the last observation, as it was told; None before the first."""
-        return self._last_time
+        return self._progress.last_time
 
     @property
     def step(self) -> int:
         """The running number t of the next observation, from 1."""
-        return self._step
+        return self._progress.step
 
     @property
     def size(self) -> int:
         """The number of observations in use."""
-        return len(self._surrogate.data)
+        return len(self.data)
 
     @property
     def data(self) -> Dataset:
         """The observations in use, encoded; y with the sign of the goal."""
-        return self._surrogate.data
+        return self._progress.surrogate.data
 
     @property
     def model(self) -> Model | Mixture:
         """The hyperparameters in force."""
-        return self._surrogate.model
+        model: Model | Mixture = self._progress.surrogate.model
+        return model
 
     def _now(self, time: Any) -> tuple[float, float]:
         """A time as told, and on the model's axis, where the first observation is at 1."""
+        last, origin = self._progress.last_time, self._progress.origin
         if time is None:
-            return self.time, self.time - self._origin
+            return self.time, self.time - origin
         stamp = real("time", time)
-        if self._last_time is None:
+        if last is None:
             return stamp, 1.0
-        if stamp < self._last_time:
-            raise InvalidArgument(
-                f"time={time!r}: must not be before the last observation at {self._last_time!r}"
-            )
-        return stamp, stamp - self._origin
+        if stamp < last:
+            raise InvalidArgument(f"time={time!r}: must not be before the last observation at {last!r}")
+        return stamp, stamp - origin
 
     def _threads(self) -> AbstractContextManager[None]:
         """One BLAS thread, unless the products are too small for BLAS to share out anyway."""
@@ -131,167 +142,139 @@ class Optimizer:
 
     def _generator(self) -> np.random.Generator:
         """The generator of this step: a function of the seed and t, so that asking changes nothing."""
-        return np.random.default_rng((self.seed, STREAM, self._step))
+        return np.random.default_rng((self.seed, STREAM, self.step))
 
     # -- asking ----------------------------------------------------------------------------------------
 
-    def ask(self, time: float | None = None, *, pending: Sequence[Any] = ()) -> Any:
+    def ask(self, *, time: float | None = None, pending: Sequence[Any] = ()) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
 
         After an observation that was set aside (`event.set_aside`) it is that observation's point.
         `pending` are points that are being evaluated at this moment: the answer is chosen as if
         each of them had given the value that is predicted there. Nothing is learned from that.
         """
+        progress = self._progress
+        held, surrogate = progress.held, progress.surrogate
         _, now = self._now(time)
         beside = [self.space.encode(point) for point in pending]
-        if self._held is not None and not any(np.array_equal(self._held.observation.x, x) for x in beside):
-            return _echo(self._held.x)
+        if held is not None and not any(np.array_equal(held.observation.x, x) for x in beside):
+            return _echo(held.x)
         if beside:
-            return self.space.decode(self._beside(beside, now))
-        if self._asked is None or self._asked[0] != now:
             with self._threads():
-                choice = self.composition.acquisition.propose(
-                    self._surrogate.posterior(now), self.space, self._moment(), self._generator
-                )
-            self._asked = (now, choice.point)
-        return self.space.decode(self._asked[1])
+                for number, point in enumerate(beside):
+                    surrogate = _imagined(surrogate, point, now, self.step + number)
+                return self.space.decode(self._propose(surrogate, now, len(beside)))
+        if self._asked is None or self._asked[0] is not progress or self._asked[1] != now:
+            with self._threads():
+                self._asked = (progress, now, self._propose(surrogate, now))
+        return self.space.decode(self._asked[2])
 
-    def _beside(self, pending: Sequence[Array], now: float) -> Array:
-        """The point to evaluate beside others. A predicted value moves no mean, but settles what is near."""
-        surrogate = deepcopy(self._surrogate) if isinstance(self._surrogate, Blend) else self._surrogate
-        with self._threads():
-            for point in pending:
-                forecast = surrogate.forecast(point, now)
-                imagined = Observation(point, forecast.prediction.mean, now, self._step)
-                if isinstance(surrogate, Blend):
-                    surrogate.extend(surrogate.data + imagined, forecast.projection)
-                else:
-                    opinion = surrogate.weigh(imagined, forecast)  # type: ignore[arg-type]
-                    surrogate = surrogate.follow(surrogate.data + imagined, opinion)
-            moment = Moment(self._step, self._elapsed, self._dim, surrogate.information_gain)
-            generator = (self.seed, STREAM, self._step, len(pending))
-            return self.composition.acquisition.propose(
-                surrogate.posterior(now), self.space, moment, lambda: np.random.default_rng(generator)
-            ).point
+    def _propose(self, surrogate: Surrogate, now: float, *stream: int) -> Array:
+        moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
+        seed = (self.seed, STREAM, self.step, *stream)
+        return self.composition.acquisition.propose(
+            surrogate.posterior(now), self._region(), moment, lambda: np.random.default_rng(seed)
+        ).point
 
-    def _moment(self) -> Moment:
-        return Moment(self._step, self._elapsed, self._dim, self._surrogate.information_gain)
+    def _region(self) -> Region:
+        """What may be asked for now."""
+        return Region.all_of(self.space)
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
         encoded, (_, now) = self.space.encode_many(points), self._now(time)
         with self._threads():
-            mean, std = self._surrogate.predict(encoded, now)
+            mean, std = self._progress.surrogate.predict(encoded, now)
         return self._sign * mean, std
 
     def best(self, time: float | None = None) -> Best:
         """The point believed best now: the maximiser of the posterior mean.
 
-        Right after a reset that kept nothing, the model knows nothing: then it is the last point told.
+        Where the posterior cannot tell, because nothing was measured nearby, it is a measured point. Right
+        after a reset that kept nothing, the model knows nothing: then it is the last point told.
         """
         _, now = self._now(time)
-        if self._last_point is None:
+        point, surrogate = self._progress.last_point, self._progress.surrogate
+        if point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
         with self._threads():
-            point = self._last_point
+            points = point[None]
             if self.size:
-                point = maximise(self._surrogate.posterior(now), self.space, 0.0, self._generator).point
-            mean, std = self._surrogate.predict(point[None, :], now)
-        return Best(self.space.decode(point), self._sign * float(mean[0]), float(std[0]))
+                points = believed_best(surrogate.posterior(now), self._region(), self._generator)
+            mean, std = surrogate.predict(points, now)
+        row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
+        return Best(self.space.decode(points[row]), self._sign * float(mean[row]), float(std[row]))
 
     # -- telling ---------------------------------------------------------------------------------------
 
     def tell(self, x: Any, y: float, time: float | None = None) -> Event:
-        """Record the value `y` observed at `x`; returns everything that happened."""
+        """Record the value `y` observed at `x`; returns everything that happened.
+
+        Whatever is raised, an interrupt included, the optimiser is as it was before.
+        """
         point = self.space.encode(x)
         value = self._sign * real("y", y, at_least=-LARGEST, at_most=LARGEST)
         stamp, now = self._now(time)
-        new = Observation(point, value, now, self._step)
+        new = Observation(point, value, now, self.step)
         told = _echo(x)
         with self._threads():
-            return self._observe(new, told, y, stamp)
+            after, event = self._told(new, told, float(y), stamp)
+        self._progress = after
+        return event
 
-    def _observe(self, new: Observation, told: Any, y: float, stamp: float) -> Event:
-        forecast = self._surrogate.forecast(new.x, new.time)
-        prediction = forecast.prediction
-        composition, elapsed, held = self.composition, self._elapsed, self._held
-        ruling, memory = self._judge(new, prediction)
-        decision = ruling.decision
+    def _told(self, new: Observation, told: Any, y: float, stamp: float) -> tuple[Progress, Event]:
+        """Where the optimiser stands after an observation, and the record of it; nothing is changed."""
+        before, composition = self._progress, self.composition
+        forecast = before.surrogate.forecast(new.x, new.time)
+        opinion = before.surrogate.weigh(new, forecast)
+        ruling, memory = self._judge(new, forecast.prediction, opinion)
 
-        kept = 0
+        elapsed, held, allowance, kept = before.elapsed + 1, None, before.allowance, 0
+        surrogate = before.surrogate
         if ruling.set_aside:
-            self._memory = memory
-            self._elapsed = elapsed + 1
-            self._held = Held(new, self._again(told, new.x))
-        elif decision == "no":
-            data = self._surrogate.data + new
-            within, self._allowance = composition.limit.apply(data, self._belief(), self._allowance)
-            if not isinstance(self._surrogate, Blend):
-                opinion = self._surrogate.weigh(new, forecast)  # type: ignore[arg-type]
-                self._surrogate = self._surrogate.follow(within, opinion)
-            elif within is data:
-                self._surrogate.extend(data, forecast.projection)
-            else:
-                self._surrogate.follow(within, forecast.projection)
-            self._memory = memory
-            self._elapsed = elapsed + 1
-            self._held = None
-            if isinstance(self._surrogate, Blend):
-                ruling, kept = self._believe(self._surrogate, new, ruling)
+            held = Held(new, self._again(told, new.x))
+        elif ruling.decision == "no":
+            data, allowance = composition.limit.apply(surrogate.data + new, _belief(surrogate), allowance)
+            surrogate = surrogate.follow(data, opinion)
         else:
-            data = self._surrogate.data
-            if held is not None and ruling.outlier is None:
-                data += held.observation
-            keeper = composition.on_trigger if decision == "triggered" else composition.on_forced
-            data, self._allowance = composition.limit.apply(
-                keeper.keep(data + new, self._fires), self._belief(), composition.limit.start()
+            data = surrogate.data
+            if before.held is not None and ruling.outlier is None:
+                data += before.held.observation
+            data, allowance = composition.limit.apply(
+                self._kept(ruling, data + new), _belief(surrogate), composition.limit.start()
             )
-            kept = len(data)
-            if isinstance(self._surrogate, Blend):
-                self._surrogate.follow(data)
-            else:
-                self._surrogate = self._surrogate.restart(data)
-            self._memory = composition.trigger.start()
-            self._elapsed = 1
-            self._held = None
-        if self._last_time is None:
-            self._origin = stamp - new.time
-        self._last_time = stamp
-        self._last_point = new.x
-        self._step += 1
-        self._asked = None
+            kept, elapsed, memory = len(data), 1, composition.trigger.start()
+            surrogate = surrogate.restart(data, opinion)
+        age = before.age
         if not ruling.set_aside:
-            self._learn(elapsed if ruling.decision == "no" else 0, new.step)
-        return self._event(new, stamp, told, y, prediction, ruling, kept)
+            reset = ruling.decision != "no"
+            surrogate, age = self._learned(surrogate, new, 0 if reset else before.elapsed)
+        origin = stamp - new.time if before.last_time is None else before.origin
+        after = Progress(surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held)
+        return after, self._event(after, new, told, y, forecast.prediction, opinion, ruling, kept)
 
-    def _judge(self, new: Observation, prediction: Prediction) -> tuple[Ruling, Memory]:
+    def _judge(self, new: Observation, prediction: Prediction, opinion: Opinion) -> tuple[Ruling, Memory]:
         """What to do about an observation, and the trigger's memory if nothing is reset."""
-        composition = self.composition
+        before, composition = self._progress, self.composition
         return judge(
             composition.trigger,
             composition.window,
-            self._memory,
+            before.memory,
             prediction,
             new,
-            self._elapsed,
-            held=None if self._held is None else self._held.observation,
-            trusted=composition.learning.monitors(self._elapsed, self._dim),
+            before.elapsed,
+            opinion=opinion,
+            held=None if before.held is None else before.held.observation,
+            trusted=composition.learning.monitors(before.elapsed, self._dim, new.step),
             may_set_aside=not composition.rescale or new.step > 1,  # y's scale is taken from the first
         )
 
-    def _believe(self, blend: Blend, new: Observation, ruling: Ruling) -> tuple[Ruling, int]:
-        """A mixture is its own trigger: what came before a sudden change that it believes in is dropped.
-
-        Not before it knows the scale of things: to begin with, what looks like a change is often a slope.
-        """
-        verdict, blind = blend.verdict(), self.composition.rescale
-        ruling = ruling._replace(verdict=verdict, monitored=not blind or new.step > EARLY)
-        if not verdict.fired or not ruling.monitored:
-            suspect = blend.outlier > 0.5 and (not blind or self.size >= FEWEST)
-            return ruling._replace(outlier=new if suspect else None), 0
-        blend.restart(blend.since_change())
-        self._elapsed = 1
-        return ruling._replace(decision="triggered", outlier=None), self.size
+    def _kept(self, ruling: Ruling, data: Dataset) -> Dataset:
+        """What survives a reset."""
+        composition = self.composition
+        keeper = composition.on_trigger if ruling.decision == "triggered" else composition.on_forced
+        read = {"verdict": ruling.verdict} if getattr(keeper, "reads_verdict", False) else {}
+        return keeper.keep(data, self._fires, **read)
 
     def _again(self, told: Any, point: Array) -> Any:
         """The told point in the types that `ask` gives: to the last bit, where decoding would round."""
@@ -300,43 +283,36 @@ class Optimizer:
         decoded = self.space.decode(point)
         return {name: float(told[name]) if isinstance(v, float) else v for name, v in decoded.items()}
 
-    def _learn(self, elapsed: int, step: int) -> None:
-        """Fit the hyperparameters if it is time to; `elapsed` is 0 right after a reset."""
-        composition = self.composition
-        self._age += 1
-        if composition.learning.due(elapsed, self.size, self._age, self._dim):
-            search, rescale = composition.learning.search, composition.rescale
-            if isinstance(self._surrogate, Blend):
-                self._surrogate.learn(search, rescale, seed=self.seed)
-            else:
-                self._surrogate = self._surrogate.learn(search, rescale, seed=self.seed)
-            self._age = 0
-        elif composition.rescale and step == 1:
-            if isinstance(self._surrogate, Blend):
-                self._surrogate.centre()
-            else:
-                self._surrogate = self._surrogate.centre()
+    def _learned(self, surrogate: Surrogate, new: Observation, elapsed: int) -> tuple[Surrogate, int]:
+        """Fitted if it is time to, and the tells since the last fit; `elapsed` is 0 right after a reset."""
+        composition, age = self.composition, self._progress.age + 1
+        if composition.learning.due(elapsed, len(surrogate.data), age, self._dim):
+            learned = surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
+            return learned, 0
+        if composition.rescale and new.step == 1:
+            return surrogate.centre(np.array([new.y])), age
+        return surrogate, age
 
     def _event(
         self,
+        after: Progress,
         new: Observation,
-        stamp: float,
         x: Any,
         y: float,
         prediction: Prediction,
+        opinion: Opinion,
         ruling: Ruling,
         kept: int,
     ) -> Event:
-        blend = self._surrogate if isinstance(self._surrogate, Blend) else None
         return Event(
             step=new.step,
-            time=stamp,
+            time=float(after.last_time),  # type: ignore[arg-type]  # it has just been told
             x=x,
-            y=float(y),
+            y=y,
             mean=self._sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=log_density(new.y, prediction) if blend is None else blend.log_density,
+            log_density=opinion.log_density,
             statistic=ruling.verdict.statistic,
             threshold=ruling.verdict.threshold,
             monitored=ruling.monitored,
@@ -344,24 +320,15 @@ class Optimizer:
             reset=ruling.decision != "no",
             reason=reason(ruling, new, prediction, self._sign),
             kept=kept,
-            size=self.size,
+            size=len(after.surrogate.data),
             set_aside=ruling.set_aside,
             outlier=None if ruling.outlier is None else ruling.outlier.step,
-            beliefs={} if blend is None else blend.beliefs(),
+            beliefs=after.surrogate.beliefs(),
         )
-
-    def _belief(self) -> Belief:
-        """What a limit may know of the model in force."""
-        model = self._surrogate.model
-        scaling = model.scaling
-        if isinstance(model, Mixture):
-            return Belief(model.kernel, Static(), model.noise_variance, scaling.offset, scaling.scale)
-        return Belief(model.kernel, model.temporal, model.noise.variance, scaling.offset, scaling.scale)
 
     def _fires(self, data: Dataset, observation: Observation) -> bool:
         """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""
-        assert isinstance(self._surrogate, GPSurrogate)  # a mixture has no trigger
-        prediction = self._surrogate.alone(data, observation)
+        prediction = self._progress.surrogate.alone(data, observation)
         trigger = alarm(self.composition.trigger)
         verdict, _ = trigger.test(trigger.start(), prediction, observation.y, len(data) + 1)
         return verdict.fired or verdict.suspect
@@ -370,32 +337,42 @@ class Optimizer:
 
     def state(self) -> dict[str, Any]:
         """Plain JSON from which `windvane.restore` continues bit for bit."""
+        now = self._progress
         state = {
             "windvane": STATE_VERSION,
             "space": encode(self.space),
             "composition": encode(self.composition),
             "goal": self.goal,
             "seed": self.seed,
-            "step": self._step,
-            "elapsed": self._elapsed,
-            "age": self._age,
-            "last_time": self._last_time,
-            "origin": self._origin,
-            "last_point": None if self._last_point is None else self._last_point.tolist(),
-            "memory": list(self._memory),
-            "surrogate": self._surrogate.state(),
+            "step": now.step,
+            "elapsed": now.elapsed,
+            "age": now.age,
+            "last_time": now.last_time,
+            "origin": now.origin,
+            "last_point": None if now.last_point is None else now.last_point.tolist(),
+            "memory": list(now.memory),
+            "surrogate": now.surrogate.state(),
         }
-        if self._allowance:  # else left out, as in the states of versions whose limits had no memory
-            state["allowance"] = list(self._allowance)
-        if self._held is not None:  # else left out, as in the states of versions that set nothing aside
-            (_, y, time, step), x = self._held
+        if now.allowance:
+            state["allowance"] = list(now.allowance)
+        if now.held is not None:
+            (_, y, time, step), x = now.held
             told = x.tolist() if isinstance(x, np.ndarray) else _echo(x)
             state["held"] = {"x": told, "y": y, "time": time, "step": step}
         return state
 
 
-def _surrogate(space: Domain, model: Model | Mixture) -> GPSurrogate | Blend:
-    return Blend(space, model) if isinstance(model, Mixture) else model.surrogate(space)
+def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:
+    """As if the predicted value had come: it moves no mean, but settles what is near (GP-BUCB)."""
+    forecast = surrogate.forecast(point, now)
+    imagined = Observation(point, forecast.prediction.mean, now, step)
+    return surrogate.follow(surrogate.data + imagined, surrogate.weigh(imagined, forecast))
+
+
+def _belief(surrogate: Surrogate) -> Belief:
+    """What a limit may know of the model in force."""
+    model, scaling = surrogate.model, surrogate.model.scaling
+    return Belief(model.kernel, model.temporal, model.noise_variance, scaling.offset, scaling.scale)
 
 
 def restore(state: Any) -> Optimizer:
@@ -404,45 +381,55 @@ def restore(state: Any) -> Optimizer:
         hint = "; parse it with json.loads first" if isinstance(state, str | bytes) else ""
         raise CorruptState(f"state: not a Windvane state; expected the dict that state() returned{hint}")
     version = state["windvane"]
-    if version != STATE_VERSION:
-        raise CorruptState(f"state: written in format {version!r}; this version reads format {STATE_VERSION}")
+    if not isinstance(version, int) or version not in VERSIONS:
+        raise CorruptState(f"state: written in format {version!r}; this version reads up to {STATE_VERSION}")
     try:
+        state = upgraded(state)
         space, composition = decode(state["space"]), decode(state["composition"])
         if not isinstance(space, Domain) or not isinstance(composition, Composition):
             raise CorruptState("state: the space or the composition is missing")
         optimizer = Optimizer(space, composition, goal=state["goal"], seed=state["seed"])
-        optimizer._step = integer("state(step)", state["step"], at_least=1)
-        optimizer._elapsed = integer("state(elapsed)", state["elapsed"], at_least=1)
-        optimizer._age = integer("state(age)", state["age"], at_least=0)
-        last = state["last_time"]
-        optimizer._last_time = None if last is None else real("state(last_time)", last)
-        optimizer._origin = real("state(origin)", state["origin"])
-        point = state["last_point"]
-        optimizer._last_point = None if point is None else feasible("state(last_point)", point, space)
-        if (optimizer._step > 1) == (last is None) or (last is None) != (point is None):
-            raise CorruptState("state: the last observation's time and point do not fit the step")
-        for entry in list(state["memory"]):
-            real("state(memory)", entry)
-        optimizer._memory = tuple(state["memory"])
-        if "allowance" in state:
-            allowance = list(state["allowance"])
-            optimizer._allowance = tuple(real("state(allowance)", entry) for entry in allowance)
-        model = decode(state["surrogate"]["model"])
-        if type(model) is not type(composition.model):
-            raise CorruptState("state: the surrogate's model is missing")
-        if isinstance(model, Mixture):
-            optimizer._surrogate = Blend.restore(space, state["surrogate"])
-        else:
-            optimizer._surrogate = model.restored(space, state["surrogate"])
-        if "held" in state:
-            optimizer._held = _held(state["held"], space)
-            if optimizer._held.observation.step != optimizer._step - 1:
-                raise CorruptState("state: what is set aside is not the last observation")
+        optimizer._progress = _progress(state, space, composition)
     except CorruptState:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, WindvaneError) as error:
         raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
     return optimizer
+
+
+def _progress(state: dict[str, Any], space: Domain, composition: Composition) -> Progress:
+    """Where the optimiser stood, as `state` wrote it."""
+    step = integer("state(step)", state["step"], at_least=1)
+    last, point = state["last_time"], state["last_point"]
+    if (step > 1) == (last is None) or (last is None) != (point is None):
+        raise CorruptState("state: the last observation's time and point do not fit the step")
+    model = decode(state["surrogate"]["model"])
+    if type(model) is not type(composition.model):
+        raise CorruptState("state: the surrogate's model is missing, or another than the composition's")
+    held = _held(state["held"], space) if "held" in state else None
+    if held is not None and held.observation.step != step - 1:
+        raise CorruptState("state: what is set aside is not the last observation")
+    return Progress(
+        surrogate=model.restored(space, state["surrogate"]),
+        memory=_memory("state(memory)", state["memory"], composition.trigger.start()),
+        allowance=_memory("state(allowance)", state.get("allowance", []), ()),
+        step=step,
+        elapsed=integer("state(elapsed)", state["elapsed"], at_least=1),
+        age=integer("state(age)", state["age"], at_least=0),
+        last_time=None if last is None else real("state(last_time)", last),
+        origin=real("state(origin)", state["origin"]),
+        last_point=None if point is None else feasible("state(last_point)", point, space),
+        held=held,
+    )
+
+
+def _memory(name: str, entries: Any, start: Memory) -> Memory:
+    """What a trigger or a limit remembers; numbers stay what they are, whole or not."""
+    if not isinstance(entries, list) or (start and len(entries) != len(start)):
+        raise CorruptState(f"{name}={entries!r}: must be {len(start)} numbers")
+    for entry in entries:
+        real(name, entry)
+    return tuple(entries)
 
 
 def _held(state: Any, space: Domain) -> Held:

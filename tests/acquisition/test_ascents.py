@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windvane.acquisition.ascent import ascend, ucb_derivatives, ucb_value
-from windvane.acquisition.climb import _bound, climb, uphill
+from windvane.acquisition import UpperBound
+from windvane.acquisition.ascent import Bounds, ascend
+from windvane.acquisition.climb import climb, uphill
+from windvane.acquisition.log_ei import LogImprovement
+from windvane.acquisition.utility import derivatives_at, gradient_and_hessian, utility_at
 from windvane.kernels import RBF, Markov, Matern52, Static
 from windvane.surrogates import GP, Noise, Posterior
 
@@ -36,29 +39,26 @@ def bound(gp, x, multiplier):
     return mean + multiplier * np.sqrt(variance)
 
 
-def climb_at(gp, starts, multiplier, **options):
-    dim = starts.shape[1]
-    settings = {"free": list(range(dim)), "radius": 0.2, "iterations": 60, "tolerance": 1e-12, **options}
-    return climb(gp.local, starts, multiplier, **settings)
+def cube(dim, free=None):
+    return Bounds(np.zeros(dim), np.ones(dim), np.ones(dim, dtype=bool) if free is None else free)
 
 
-def ascend_at(gp, starts, multiplier, **options):
-    dim = starts.shape[1]
-    settings = {
-        "free": np.ones(dim, dtype=bool),
-        "radius": 0.2,
-        "iterations": 60,
-        "tolerance": 1e-12,
-        **options,
-    }
-    return ascend(gp.surface, starts, multiplier, **settings)
+def climb_at(gp, starts, multiplier, bounds=None, **options):
+    settings = {"radius": 0.2, "iterations": 60, "tolerance": 1e-12, **options}
+    bounds = bounds or cube(starts.shape[1])
+    return climb(gp.local, starts, UpperBound(multiplier), bounds=bounds, **settings)
+
+
+def ascend_at(gp, starts, multiplier, bounds=None, **options):
+    settings = {"radius": 0.2, "iterations": 60, "tolerance": 1e-12, **options}
+    bounds = bounds or cube(starts.shape[1])
+    return ascend(gp.surface, starts, UpperBound(multiplier), bounds=bounds, **settings)
 
 
 def slope(gp, x, multiplier):
     """The gradient of the bound without the part that pushes against a wall."""
     surface = gp.surface(x[None])
-    _, sigma = ucb_value(surface, multiplier)
-    gradient = ucb_derivatives(surface, multiplier, sigma)[0][0]
+    gradient = gradient_and_hessian(surface, *utility_at(UpperBound(multiplier), surface))[0][0]
     blocked = ((x <= 0.0) & (gradient < 0.0)) | ((x >= 1.0) & (gradient > 0.0))
     return np.where(blocked, 0.0, gradient)
 
@@ -66,30 +66,35 @@ def slope(gp, x, multiplier):
 # -- derivatives ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("multiplier", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize("utility", [UpperBound(0.0), UpperBound(0.7), UpperBound(3.0), LogImprovement(1.2)])
 @pytest.mark.parametrize(
     ("dim", "kernel", "temporal"),
     [(1, RBF(0.2), Static()), (2, RBF([0.3, 0.5], 2.0), Markov(0.05)), (3, Matern52(0.4), Static())],
 )
-def test_derivatives_of_the_bound(dim, kernel, temporal, multiplier):
+def test_derivatives_of_a_utility_in_x(dim, kernel, temporal, utility):
     gp = posterior(dim, seed=1, temporal=temporal, kernel=kernel)
+
+    def height_at(points):
+        mean, variance = gp.at(np.atleast_2d(points))
+        return utility.value(mean, np.sqrt(variance))
+
     for x in np.random.default_rng(2).uniform(0.05, 0.95, size=(6, dim)):
         surface = gp.surface(x[None])
-        height, sigma = ucb_value(surface, multiplier)
-        gradient, hessian = ucb_derivatives(surface, multiplier, sigma)
-        value, plain_gradient, plain_hessian = _bound(gp.local(x), multiplier)
-        assert height[0] == pytest.approx(bound(gp, x, multiplier)[0], abs=1e-10)
-        assert value == pytest.approx(height[0], abs=1e-10)
+        partials, std = utility_at(utility, surface)
+        gradient, hessian = gradient_and_hessian(surface, partials, std)
+        value, plain_gradient, plain_hessian = derivatives_at(utility, gp.local(x))
+        assert partials.value[0] == pytest.approx(height_at(x)[0], abs=1e-10)
+        assert value == pytest.approx(partials.value[0], abs=1e-10)
         np.testing.assert_allclose(plain_gradient, gradient[0], atol=1e-8)
         np.testing.assert_allclose(plain_hessian, hessian[0], atol=1e-7)
         for axis in range(dim):
             shift = 1e-5 * np.eye(dim)[axis]
             ends = np.stack((x + shift, x - shift))
-            up, down = bound(gp, ends, multiplier)
-            assert gradient[0, axis] == pytest.approx((up - down) / 2e-5, abs=2e-5)
+            up, down = height_at(ends)
+            assert gradient[0, axis] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=2e-5)
             around = gp.surface(ends)
-            slopes, _ = ucb_derivatives(around, multiplier, ucb_value(around, multiplier)[1])
-            np.testing.assert_allclose(hessian[0, axis], (slopes[0] - slopes[1]) / 2e-5, atol=2e-3)
+            slopes, _ = gradient_and_hessian(around, *utility_at(utility, around))
+            np.testing.assert_allclose(hessian[0, axis], (slopes[0] - slopes[1]) / 2e-5, rtol=1e-5, atol=2e-3)
 
 
 # -- a function whose summit is known ---------------------------------------------------------------
@@ -204,9 +209,21 @@ def test_held_coordinates_do_not_move():
     gp = posterior(3, seed=3)
     starts = np.random.default_rng(3).uniform(size=(5, 3))
     free = np.array([True, False, True])
-    for found in (ascend_at(gp, starts, 1.0, free=free), climb_at(gp, starts, 1.0, free=[0, 2])):
+    for found in (
+        ascend_at(gp, starts, 1.0, bounds=cube(3, free)),
+        climb_at(gp, starts, 1.0, bounds=cube(3, free)),
+    ):
         assert np.array_equal(found.points[:, 1], starts[:, 1])
         assert (np.abs(found.points - starts).max(axis=1) > 1e-3).any()
+
+
+def test_a_climb_stays_between_its_bounds():
+    """The summit of the bump lies outside the box: its highest point of the box is the nearest one."""
+    bump = hill([0.7, 0.3], [0.5, 0.5])
+    box = Bounds(np.array([0.1, 0.4]), np.array([0.5, 0.9]), np.ones(2, dtype=bool))
+    start = np.array([[0.2, 0.8]])
+    for found in (climb_at(bump, start, 0.0, bounds=box), ascend_at(bump, start, 0.0, bounds=box)):
+        np.testing.assert_allclose(found.points[0], [0.5, 0.4], atol=1e-9)
 
 
 def test_a_climb_that_cannot_catch_up_is_given_up():
@@ -219,11 +236,11 @@ def test_a_climb_that_cannot_catch_up_is_given_up():
         calls.append(x)
         return peaks.local(x)
 
-    options = {"free": [0, 1], "radius": 0.05, "iterations": 50, "tolerance": 1e-9}
-    climb(counted, np.array([[0.7, 0.7]]), 0.0, **options)
+    options = {"bounds": cube(2), "radius": 0.05, "iterations": 50, "tolerance": 1e-9}
+    climb(counted, np.array([[0.7, 0.7]]), UpperBound(0.0), **options)
     alone = len(calls)
     calls.clear()
-    found = climb(counted, np.array([[0.2, 0.2], [0.7, 0.7]]), 0.0, **options)
+    found = climb(counted, np.array([[0.2, 0.2], [0.7, 0.7]]), UpperBound(0.0), **options)
     assert len(calls) < alone
     assert found.values[0] == pytest.approx(2.0, abs=1e-4)
     assert found.values[1] < 1.0
@@ -236,7 +253,7 @@ def test_certainty_does_not_break_the_bound():
         gp.append(np.array([0.1 * i, 0.5]), math.sin(i), float(i + 1))
     known = Posterior(gp, 9.0)
     for x in (np.array([0.2, 0.5]), np.array([0.2, 0.5 + 1e-9])):
-        value, gradient, hessian = _bound(known.local(x), 2.0)
+        value, gradient, hessian = derivatives_at(UpperBound(2.0), known.local(x))
         assert np.isfinite([value, *gradient, *np.ravel(hessian)]).all()
         found = climb_at(known, x[None], 2.0)
         assert np.isfinite(found.values).all()

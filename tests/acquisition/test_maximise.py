@@ -7,12 +7,18 @@ import pytest
 from scipy.optimize import minimize
 
 import windvane as wv
-from windvane.acquisition import maximise
-from windvane.acquisition.ascent import ucb_derivatives, ucb_value
+from windvane.acquisition import UpperBound
+from windvane.acquisition import maximise as maximise_over
+from windvane.acquisition.utility import gradient_and_hessian, utility_at
 from windvane.kernels import RBF, Markov, Matern52, Static, Wiener
 from windvane.surrogates import Model, Noise
 
 CLOSE = 1e-4
+
+
+def maximise(posterior, space, multiplier, generator):
+    """Over the whole of a space."""
+    return maximise_over(posterior, wv.Region.all_of(space), UpperBound(multiplier), generator)
 
 
 def generator():
@@ -38,8 +44,8 @@ def polished(posterior, starts, multiplier):
 
     def downhill(x):
         surface = posterior.surface(np.clip(x, 0.0, 1.0)[None])
-        value, sigma = ucb_value(surface, multiplier)
-        return -float(value[0]), -ucb_derivatives(surface, multiplier, sigma)[0][0]
+        partials, std = utility_at(UpperBound(multiplier), surface)
+        return -float(partials.value[0]), -gradient_and_hessian(surface, partials, std)[0][0]
 
     dim = starts.shape[1]
     ends = [minimize(downhill, x, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * dim).fun for x in starts]

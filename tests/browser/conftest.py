@@ -27,7 +27,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 SIZES = {"phone": {"width": 360, "height": 740}, "desktop": {"width": 1440, "height": 900}}
-PATIENCE = 20  # seconds; the machine may be busy
+PATIENCE = 60  # seconds; the machine may be busy
 KNOWN = {"kernel": {"type": "RBF", "lengthscale": [0.2]}, "noise_variance": 0.01}
 
 
@@ -44,7 +44,7 @@ class Service:
             headers["Authorization"] = f"Bearer {self.token}"
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, method=method, data=data, headers=headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             content = answer.read()
         return json.loads(content) if content else None
 

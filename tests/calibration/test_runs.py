@@ -9,7 +9,7 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 import windvane as wv
 from windvane.calibration.functions import Objective, Sample
-from windvane.calibration.runs import Luck, Plan, one_run
+from windvane.calibration.runs import CalibrationPlan, Luck, one_run
 
 LINE = wv.Box([(0, 1)])
 MIXED = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 4), mode=wv.Choice(["a", "b"]))
@@ -142,7 +142,7 @@ LOOSE = [
 def test_a_run_is_what_each_contestant_alone_would_do(name, space, triggers, options):
     given = {**GIVEN, **options}
     made = [wv.make(name, space, trigger=trigger, seed=0, **given) for trigger in triggers]
-    plan = Plan(
+    plan = CalibrationPlan(
         space=space,
         goal=made[0].goal,
         contestants=tuple(optimizer.composition for optimizer in made),

@@ -6,7 +6,7 @@ import pytest
 
 from windvane import theory
 from windvane.cli import main
-from windvane.experiments.regret_bounds import Problem, assumption3
+from windvane.experiments.regret_bounds import BoundProblem, assumption3
 
 
 def run(capsys, *arguments):
@@ -33,7 +33,7 @@ def test_json(capsys):
     assert found["corollary1"]["largest"] == order.largest
     assert found["sublinear_below"] == theory.sublinear_region(400, 0.01 / 0.03, 0.05 / 0.03)
     assert found["vacuous"] is True
-    assert found["trivial"] == Problem.of(rates=(0.01, 0.05)).trivial()
+    assert found["trivial"] == BoundProblem.of(rates=(0.01, 0.05)).trivial()
 
 
 def test_tables_and_files(capsys, tmp_path):

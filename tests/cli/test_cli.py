@@ -7,10 +7,12 @@ import sys
 import pytest
 
 import windvane as wv
+from windvane.algorithms import ALGORITHMS
 from windvane.cli import demo as demo_verb
 from windvane.cli import main
 from windvane.errors import MissingExtra
 from windvane.experiments.paper import EXPERIMENTS
+from windvane.options import OPTIONS
 
 
 def run(capsys, *arguments):
@@ -57,6 +59,66 @@ def test_list_one_kind_with_options(capsys):
     code, out, _ = run(capsys, "list", "triggers", "--json")
     assert set(json.loads(out)) == {"triggers"}
     assert "ResetWindow" not in json.loads(out)["triggers"]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_list_says_what_each_option_is_for(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, err = run(capsys, "list", "--options")
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    for name, about in OPTIONS.items():
+        assert f" {name} {about.purpose} allowed {about.allowed} default" in said
+    for entry in ALGORITHMS.values():
+        for option, about in entry.options.items():
+            assert f" {option} {about.purpose} allowed {about.allowed} default" in said
+            assert about.default_text in said
+    assert max(map(len, out.splitlines())) <= width
+    assert "no limit; in auto: 400" in said
+    assert "taken by all but random" in said
+
+
+def test_list_the_options_of_one_algorithm(capsys):
+    code, out, _ = run(capsys, "list", "--options", "tv-gp-ucb")
+    assert code == 0
+    options = [line.split()[0] for line in out.partition("options\n")[2].splitlines() if line[2:3] != " "]
+    assert options == list(ALGORITHMS["tv-gp-ucb"].options)
+    assert "taken by" not in out
+
+
+def test_list_one_option(capsys):
+    code, out, _ = run(capsys, "list", "--options", "delta")
+    assert code == 0
+    assert out.count("  delta  ") == 2  # of a trigger, and of IGP-UCB
+    assert "kernel" not in out
+
+
+@pytest.mark.parametrize("name", ["PosteriorBound", "within-model"])
+def test_list_the_options_of_a_trigger_or_a_task(capsys, name):
+    code, out, _ = run(capsys, "list", "--options", name)
+    assert code == 0
+    assert {"PosteriorBound": "delta, noise_cap", "within-model": "rate, horizon"}[name] in out
+    assert "allowed" not in out
+
+
+def test_list_options_of_a_kind_in_either_order(capsys):
+    assert run(capsys, "list", "--options", "tasks") == run(capsys, "list", "tasks", "--options")
+
+
+def test_list_options_for_scripts(capsys):
+    _, out, _ = run(capsys, "list", "--options", "--json")
+    found = json.loads(out)
+    assert found["algorithms"]["tv-gp-ucb"]["options"] == list(ALGORITHMS["tv-gp-ucb"].options)
+    assert {row["name"] for row in found["options"]} == set(OPTIONS)
+    _, out, _ = run(capsys, "list", "--options", "et-gp-ucb", "--json")
+    (delta,) = [row for row in json.loads(out)["options"] if row["name"] == "delta"]
+    assert (delta["allowed"], delta["default"]) == ("a number above 0 and below 1", "0.1")
+
+
+def test_list_options_of_what_there_is_not(capsys):
+    code, _, err = run(capsys, "list", "--options", "detla")
+    assert code == 2
+    assert "--options='detla': unknown; did you mean 'delta'?" in err
 
 
 @pytest.mark.parametrize(

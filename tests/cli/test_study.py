@@ -163,6 +163,14 @@ def test_create_with_everything(shell, db):
         assert study.definition["metadata"] == {"line": 3}
 
 
+def test_create_with_names_of_parts_and_a_goal_in_british_spelling(shell, db):
+    shell("create press --box 0,1 --goal minimise --option acquisition=ucb --option trigger=exact-bound")
+    with Study.open(db, "press") as study:
+        assert study.optimizer.goal == study.summary().goal == "minimize"
+        assert study.optimizer.composition.acquisition == wv.UCB()
+        assert study.optimizer.composition.trigger == wv.ExactBound()
+
+
 DEFINITION = {
     "name": "another",
     "space": {"parameters": {"gain": {"real": [0.1, 10], "log": True}}},

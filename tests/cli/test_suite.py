@@ -8,11 +8,11 @@ import pytest
 from windvane.cli import main, running
 from windvane.experiments import suite
 from windvane.experiments.executors import Borrowed
-from windvane.experiments.suite import Member
+from windvane.experiments.suite import SuiteTask
 
 SHORT = (
-    Member("still", "within-model:rate=0.0,horizon=6,grid=8", "nothing changes"),
-    Member("line", "deng-slow:horizon=6", "a slow turn"),
+    SuiteTask("still", "within-model:rate=0.0,horizon=6,grid=8", "nothing changes"),
+    SuiteTask("line", "deng-slow:horizon=6", "a slow turn"),
 )
 
 

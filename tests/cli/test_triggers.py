@@ -7,7 +7,7 @@ import pytest
 
 from windvane.cli import main, running, triggers
 from windvane.experiments.executors import Borrowed
-from windvane.experiments.triggers import Plan
+from windvane.experiments.triggers import TriggerStudyPlan
 
 
 class Inline(Executor):
@@ -31,7 +31,7 @@ def run(capsys, *arguments):
 
 def test_a_tiny_study(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "workers_for", lambda given: Borrowed(Inline()))
-    monkeypatch.setattr(triggers, "QUICK", Plan(static=2, moving=1, lengths=1))
+    monkeypatch.setattr(triggers, "QUICK", TriggerStudyPlan(static=2, moving=1, lengths=1))
     monkeypatch.chdir(tmp_path)
     code, out, err = run(capsys, "--quick", "--seed", "3", "--out", "out", "--markdown", "page.md")
     assert (code, err) == (0, "")

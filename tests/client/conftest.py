@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import struct
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 import urllib.request
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -178,7 +180,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def slow(self, body):
         self.carry_out(body)
-        self.server.ended.wait(1.0)
+        self.server.ended.wait(60.0)  # until the test is over
         self.drop()
 
     def busy(self, body):
@@ -235,9 +237,12 @@ def fake(monkeypatch):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that stays free while a service restarts: below those that the system hands out by itself."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
 
 
 class Service:
@@ -256,7 +261,7 @@ class Service:
         with self.log.open("ab") as log:
             environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while time.monotonic() < until and self.process.poll() is None:
             try:
                 with urllib.request.urlopen(f"{self.url}/health", timeout=5):
@@ -267,11 +272,20 @@ class Service:
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        self.process.wait(15)
+        self.process.wait(60)
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
+    """One for the tests of a file that do not mind each other's studies."""
     found = Service(tmp_path_factory.mktemp("service"))
+    yield found
+    found.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def own_service(tmp_path):
+    """One for a single test."""
+    found = Service(tmp_path)
     yield found
     found.stop(signal.SIGKILL)

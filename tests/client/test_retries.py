@@ -46,9 +46,10 @@ def test_a_tell_is_recorded_once_whatever_breaks(fake, fault, times):
 
 def test_a_slow_answer_is_asked_for_again_and_recorded_once(fake):
     fake.script = ["slow"]
-    assert study_of(fake, timeout=0.2).tell(1, 0.25).y == 0.25
+    assert study_of(fake, timeout=1.0).tell(1, 0.25).y == 0.25
     assert len(fake.ledger) == 1
-    assert len(fake.requests) == 2
+    assert len(fake.requests) >= 2  # on a busy machine the second answer may be late as well
+    assert len(set(keys(fake))) == 1
 
 
 @given(

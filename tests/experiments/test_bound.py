@@ -10,14 +10,14 @@ import windvane as wv
 from windvane import theory
 from windvane.errors import UnknownName
 from windvane.experiments import bound, regret_bounds
-from windvane.experiments.regret_bounds import Problem, assumption3
+from windvane.experiments.regret_bounds import BoundProblem, assumption3
 
 ONES = {"a0": 1.0, "b0": 1.0, "a1": 1.0, "b1": 1.0}
 
 
 def test_by_hand():
     """eps = 0.03, T = 100: N = ceil(12 * 0.03^-1/4) = 29, and every term written out."""
-    problem = Problem.of(
+    problem = BoundProblem.of(
         rate=0.03, horizon=100, noise_variance=0.5, delta=0.2, dim=1, lengthscale=0.3, **ONES
     )
     assert problem.window() == (29, 29)
@@ -40,7 +40,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize(("kernel", "smoothness"), [("rbf", {}), ("matern52", {"nu": 2.5, "dim": 2})])
 def test_the_same_as_the_theory(kernel, smoothness):
-    problem = Problem.of(rate=0.02, rates=(0.01, 0.06), horizon=300, kernel=kernel)
+    problem = BoundProblem.of(rate=0.02, rates=(0.01, 0.06), horizon=300, kernel=kernel)
     window = theory.reset_window((0.01, 0.06), 300, **smoothness)
     assert problem.window() == window
     assert problem.order == theory.corollary1_order(0.02, 300, 0.5, 3.0, **smoothness)
@@ -82,21 +82,21 @@ def test_assumption_3_in_the_limit_of_one_point():
 
 
 def test_given_constants_are_used():
-    problem = Problem.of(a0=3.0, b1=7.0)
+    problem = BoundProblem.of(a0=3.0, b1=7.0)
     own = assumption3("rbf", 0.2, 2)
     assert (problem.constants.a0, problem.constants.b1) == (3.0, 7.0)
     assert (problem.constants.b0, problem.constants.a1) == (own.b0, own.a1)
 
 
 def test_where_the_bound_begins_to_say_something():
-    problem = Problem.of(rate=0.03)
+    problem = BoundProblem.of(rate=0.03)
     assert bound.plain(problem)["vacuous"] is True
     assert "VACUOUS" in bound.verdicts(problem)[0]
     edge = problem.informative
     for factor, vacuous in ((0.5, False), (2.0, True)):
-        assert bound.plain(Problem.of(rate=factor * edge))["vacuous"] is vacuous
-    assert "says something here" in bound.verdicts(Problem.of(rate=0.0))[0]
-    assert Problem.of(horizon=5).informative is None
+        assert bound.plain(BoundProblem.of(rate=factor * edge))["vacuous"] is vacuous
+    assert "says something here" in bound.verdicts(BoundProblem.of(rate=0.0))[0]
+    assert BoundProblem.of(horizon=5).informative is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_where_the_bound_begins_to_say_something():
     ],
 )
 def test_where_corollary_1_does_not_apply_the_rest_still_comes(options, says):
-    problem = Problem.of(horizon=60, **options)
+    problem = BoundProblem.of(horizon=60, **options)
     assert problem.order is None
     assert says in " ".join(bound.verdicts(problem))
     assert json.dumps(bound.plain(problem), allow_nan=False)
@@ -118,12 +118,15 @@ def test_where_corollary_1_does_not_apply_the_rest_still_comes(options, says):
 
 
 def test_gains_beyond_the_greedy_choice_are_bounded_by_its_last_increment(monkeypatch):
-    monkeypatch.setattr(bound, "MOST_STEPS", 64)
-    problem = Problem.of(horizon=200)
-    short = problem.gain(150)
-    monkeypatch.setattr(bound, "MOST_STEPS", 256)
-    assert problem.gain(150) <= short
-    assert problem.gain(64) < problem.gain(65)
+    problem = BoundProblem.of(horizon=200)
+    points = wv.Box([(0, 1)] * 2).candidates(regret_bounds.POINTS)
+    curve = theory.greedy_information_gain(wv.RBF(0.2).matrix(points, points), 0.02, 150).curve
+    assert problem.gain(150) == pytest.approx(curve[149])
+    monkeypatch.setattr(regret_bounds, "MOST_STEPS", 64)
+    assert problem.gain(64) == pytest.approx(curve[63])
+    assert problem.gain(65) == pytest.approx(curve[63] + (curve[63] - curve[62]))
+    assert problem.gain(150) == pytest.approx(curve[63] + 86 * (curve[63] - curve[62]))
+    assert problem.gain(150) > curve[149]  # increments fall, so the last one bounds those that follow
 
 
 @pytest.mark.parametrize(
@@ -147,12 +150,12 @@ def test_gains_beyond_the_greedy_choice_are_bounded_by_its_last_increment(monkey
 )
 def test_mistakes(options, error, says):
     with pytest.raises(error) as caught:
-        Problem.of(**options)
+        BoundProblem.of(**options)
     assert says in str(caught.value)
 
 
 def test_the_figure():
-    page = bound.figure(Problem.of(rates=(0.01, 0.05), horizon=100))
+    page = bound.figure(BoundProblem.of(rates=(0.01, 0.05), horizon=100))
     left, right = page.axes
     names = {"exploration", "variance mismatch", "mean mismatch", "Theorem 1", "trivial bound"}
     assert set(left.get_legend_handles_labels()[1]) == names

@@ -7,7 +7,7 @@ from windvane.entries import parse
 from windvane.errors import UnknownName
 from windvane.experiments import contest
 from windvane.experiments.measures import optimizer_for
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 from windvane.surrogates import Given
 
 
@@ -23,7 +23,7 @@ def cell(algorithm, task, **options):
 
 def built(algorithm, task):
     one = cell(algorithm, task)
-    return optimizer_for(Trial(one.task, one.algorithm, 0, one.told), arena(task).task)
+    return optimizer_for(RunSpec(one.task, one.algorithm, 0, one.told), arena(task).task)
 
 
 def test_a_task_with_a_rate_tells_it_and_others_get_the_paper_s():

@@ -19,11 +19,11 @@ from windvane.experiments.execution import execute
 from windvane.experiments.executors import Borrowed, Dask, Processes
 from windvane.experiments.measures import run
 from windvane.experiments.store import Store
-from windvane.experiments.trial import Trial, call
+from windvane.experiments.trial import RunSpec, call
 
 TASK = call("within-model", rate=0.03, horizon=12, grid=20)
 TRIALS = [
-    Trial(TASK, algorithm, seed)
+    RunSpec(TASK, algorithm, seed)
     for seed in range(3)
     for algorithm in (call("et-gp-ucb"), call("tv-gp-ucb", rate=0.03))
 ]
@@ -32,9 +32,9 @@ TRIALS = [
 class Inline(Executor):
     """Runs at once, in this thread; `before` may break it."""
 
-    def __init__(self, before: Callable[[Trial], None] = lambda trial: None) -> None:
+    def __init__(self, before: Callable[[RunSpec], None] = lambda trial: None) -> None:
         self.before = before
-        self.ran: list[Trial] = []
+        self.ran: list[RunSpec] = []
 
     def submit(self, function, trial):
         future: Future = Future()
@@ -136,7 +136,7 @@ def test_a_borrowed_executor_that_breaks_is_not_replaced(tmp_path):
 
 
 def test_an_error_in_a_run_names_the_run_and_keeps_the_others(tmp_path):
-    bad = Trial(TASK, call("et-gp-ucb", delta=7.0), 1)
+    bad = RunSpec(TASK, call("et-gp-ucb", delta=7.0), 1)
     with Store(tmp_path / "runs.sqlite") as store:
         with pytest.raises(wv.InvalidArgument, match="delta") as caught:
             execute([TRIALS[0], bad], store, Borrowed(Inline(), width=1))
@@ -199,7 +199,7 @@ def test_a_finished_run_is_on_disk_while_the_next_one_still_runs(tmp_path, monke
     path, seen = tmp_path / "runs.sqlite", []
 
     def slow(trial):
-        end = time.monotonic() + 10.0
+        end = time.monotonic() + 60.0
         while trial == TRIALS[1] and not seen and time.monotonic() < end:
             with closing(sqlite3.connect(path)) as database:
                 seen.extend(database.execute("SELECT key FROM runs"))

@@ -22,7 +22,7 @@ from windvane.experiments.paper import (
     temperature,
 )
 from windvane.experiments.results import Group, Results
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 
 MODULES = {
     module.EXPERIMENT.name: module for module in (temperature, policy_search, table3, deng_original, standard)
@@ -283,7 +283,7 @@ def test_standard_verdicts():
 
 def first_run(cells: list[Cell], row: str, column: str) -> dict:
     cell = next(c for c in cells if (c.row, c.column) == (row, column))
-    return run(Trial(cell.task, cell.algorithm, 0, cell.told, cell.measure))
+    return run(RunSpec(cell.task, cell.algorithm, 0, cell.told, cell.measure))
 
 
 @pytest.mark.parametrize("row", ["ET-GP-UCB", "R-GP-UCB", "UI-TVBO"])
@@ -318,4 +318,4 @@ def test_every_algorithm_can_be_made_from_what_it_is_told():
     for module in MODULES.values():
         for cell in module.EXPERIMENT.cells(settings):
             objective = wv.task(cell.task.name, **{"seed": 0, **cell.task.keywords()})
-            optimizer_for(Trial(cell.task, cell.algorithm, 0, cell.told), objective)
+            optimizer_for(RunSpec(cell.task, cell.algorithm, 0, cell.told), objective)

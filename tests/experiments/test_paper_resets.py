@@ -11,7 +11,7 @@ from windvane.experiments.figures import COLOURS
 from windvane.experiments.measures import run
 from windvane.experiments.paper import EXPERIMENTS, ablation, backtracking, dimensions, table2, table4, turbo
 from windvane.experiments.results import Group, Results
-from windvane.experiments.trial import Call, Trial, call
+from windvane.experiments.trial import Call, RunSpec, call
 
 HORIZON = 400
 MODULES = (table2, table4, ablation, backtracking, turbo)
@@ -156,7 +156,7 @@ def test_ablation_resets_as_the_paper_says():
     periods = {}
     for cell in ablation.cells(Setting()):
         if cell.row.startswith("R-"):
-            steps = run(Trial(call("within-model", rate=0.03, horizon=101), cell.algorithm, 0))["resets"]
+            steps = run(RunSpec(call("within-model", rate=0.03, horizon=101), cell.algorithm, 0))["resets"]
             periods[cell.row, cell.column] = int(steps[0])
     assert list(periods.values()) == [38, 29, 26, 100, 45, 32]
 
@@ -225,9 +225,9 @@ def test_backtracking_and_turbo_share_their_runs():
 # -- real runs ----------------------------------------------------------------------------------------
 
 
-def _shortened(cell: Cell) -> Trial:
+def _shortened(cell: Cell) -> RunSpec:
     options = {**cell.task.keywords(), "horizon": 12}
-    return Trial(Call(cell.task.name, tuple(sorted(options.items()))), cell.algorithm, 0, cell.told)
+    return RunSpec(Call(cell.task.name, tuple(sorted(options.items()))), cell.algorithm, 0, cell.told)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.EXPERIMENT.name)

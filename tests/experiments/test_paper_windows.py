@@ -12,7 +12,7 @@ from windvane.experiments import measures
 from windvane.experiments.experiment import Setting
 from windvane.experiments.paper import rate_change, reset_times, theory, window_regret
 from windvane.experiments.paper.windows import HORIZON, RATES, period, window
-from windvane.experiments.regret_bounds import Problem
+from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Group, Results
 
 ALL = (rate_change, reset_times, theory, window_regret)
@@ -233,7 +233,7 @@ def test_theory_sees_what_does_not_hold():
 
 
 def test_the_bound_grows_with_the_window_and_the_rate():
-    problem = Problem.of()
+    problem = BoundProblem.of()
     assert problem.gain(50) > problem.gain(10) > 0
     narrow, wide = problem.within((29, 29), 0.03, 400), problem.within((13, 69), 0.03, 400)
     assert wide.total > narrow.total > problem.within((29, 29), 0.01, 400).total

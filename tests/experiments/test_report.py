@@ -11,22 +11,24 @@ from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments.claims import Claim
 from windvane.experiments.paper.contradictions import CONTRADICTIONS
 from windvane.experiments.report import _claim, counts, write_html, write_markdown
-from windvane.experiments.reproduce import Summary, summaries
+from windvane.experiments.reproduce import ExperimentSummary, summaries
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.files import whole, write_text
 
 PNG = b"\x89PNG\r\n\x1a\n not really a picture"
 
 
 def summary(name="table9", runs=5):
-    table = Table(("algorithm", "paper", "here"), (("A | B <x>", "1.0", "**2.0**"),), ("a note & more",))
+    table = TextTable(("algorithm", "paper", "here"), (("A | B <x>", "1.0", "**2.0**"),), ("a note & more",))
     claims = (
         Claim("A < B.", "holds", "1 & 2"),
         Claim("Always.", "holds in part", "half"),
         Claim("Never.", "does not hold", "<none>"),
     )
-    return Summary(name, "Table 9", "A <title>", f"windvane reproduce {name}", runs, 50, "0.1", table, claims)
+    return ExperimentSummary(
+        name, "Table 9", "A <title>", f"windvane reproduce {name}", runs, 50, "0.1", table, claims
+    )
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ class Checker(HTMLParser):
 
 def test_a_summary_survives_its_file(tmp_path):
     summary().write(tmp_path / "summary.json")
-    again = Summary.read(tmp_path / "summary.json")
+    again = ExperimentSummary.read(tmp_path / "summary.json")
     assert json.dumps(again.table.markdown()) == json.dumps(summary().table.markdown())
     assert again.claims == summary().claims
     assert (again.name, again.runs, again.full) == ("table9", 5, 50)
@@ -72,7 +74,7 @@ def test_a_summary_survives_its_file(tmp_path):
 def test_a_damaged_summary_is_named(tmp_path, content):
     (tmp_path / "summary.json").write_text(content)
     with pytest.raises(StorageFailure, match=r"summary\.json"):
-        Summary.read(tmp_path / "summary.json")
+        ExperimentSummary.read(tmp_path / "summary.json")
 
 
 def test_summaries_come_in_the_papers_order_and_only_if_they_are_there(out):
@@ -130,7 +132,9 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 
 def test_one_claim_is_counted_in_the_singular():
-    one = Summary("a", "b", "c", "d", 1, 1, "0", Table(("x",), ()), (Claim("A.", "does not hold", ""),))
+    one = ExperimentSummary(
+        "a", "b", "c", "d", 1, 1, "0", TextTable(("x",), ()), (Claim("A.", "does not hold", ""),)
+    )
     assert counts([one]) == "1 does not hold"
 
 
@@ -141,7 +145,6 @@ def test_groups_give_medians_quartiles_curves_and_resets():
     assert group.quartiles == (1.5, 2.5)
     assert group.total.tolist() == [4.0, 8.0, 12.0]
     assert group.resets.tolist() == [1.0, 2.0, 3.0]
-    assert group.reset_steps.tolist() == [0, 0, 1, 0, 1, 2]
     ramp = Group((0,), ({"regret": np.array([1.0, 3.0]), "resets": np.array([])},))
     assert ramp.curve.tolist() == [[1.0, 2.0]]
 

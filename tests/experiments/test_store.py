@@ -6,9 +6,9 @@ import pytest
 import windvane as wv
 from windvane.errors import StorageFailure
 from windvane.experiments.store import Store
-from windvane.experiments.trial import Trial, call
+from windvane.experiments.trial import RunSpec, call
 
-TRIALS = [Trial(call("within-model"), call("gp-ucb"), seed) for seed in range(1200)]
+TRIALS = [RunSpec(call("within-model"), call("gp-ucb"), seed) for seed in range(1200)]
 
 
 def result(seed):

@@ -3,10 +3,10 @@
 import pytest
 
 import windvane as wv
-from windvane.entries import Entry, named_triggers, parse
+from windvane.entries import Entry, named_parts, parse
 from windvane.experiments import contest, suite
 from windvane.experiments.measures import optimizer_for
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 from windvane.surrogates import Given
 from windvane.triggers import Likelihood
 
@@ -24,7 +24,7 @@ def entry(text):
 
 def test_every_task_is_there_and_lasts_as_long_as_it_says(arenas):
     assert list(arenas) == [member.label for member in suite.TASKS]
-    assert len(set(suite.STANDARD)) == len(suite.STANDARD)
+    assert len({member.text for member in suite.TASKS}) == len(suite.TASKS)
     for member in suite.TASKS:
         (asked,) = parse("--suite", [member.text])
         built = arenas[member.label].task
@@ -47,7 +47,7 @@ def test_the_misjudged_noise_is_what_rivals_are_told(arenas):
         for motion in ("static", "drift 0.03"):
             arena = arenas[f"{motion} + noise told {sign} 4"]
             one = contest.cell(entry("gp-ucb"), arena)
-            made = optimizer_for(Trial(one.task, one.algorithm, 0, one.told), arena.task)
+            made = optimizer_for(RunSpec(one.task, one.algorithm, 0, one.told), arena.task)
             assert made.model.noise.variance == pytest.approx(told)
             assert arena.task.noise_from(1.0, 1) ** 2 == pytest.approx(0.02)
 
@@ -116,7 +116,7 @@ def test_a_trigger_by_name(arenas):
 
 
 def test_names_of_triggers_are_their_classes_in_small_letters():
-    found = named_triggers()
+    found = named_parts("trigger")
     assert {"posterior-bound", "likelihood", "never"} <= set(found)
     for name, made in found.items():
         assert name.replace("-", "") == made.__name__.lower()

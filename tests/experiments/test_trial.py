@@ -6,22 +6,22 @@ import pytest
 
 import windvane as wv
 from windvane.experiments import trial as trials
-from windvane.experiments.trial import Call, Trial, call, content_digest
+from windvane.experiments.trial import Call, RunSpec, call, content_digest
 
-BASE = Trial(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), seed=4)
+BASE = RunSpec(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), seed=4)
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Trial(call("within-model", rate=0.05), call("et-gp-ucb", delta=0.1), seed=4),
-        Trial(call("rate-change", rate=0.03), call("et-gp-ucb", delta=0.1), seed=4),
-        Trial(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.2), seed=4),
-        Trial(call("within-model", rate=0.03), call("gp-ucb", delta=0.1), seed=4),
-        Trial(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), seed=5),
-        Trial(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), seed=4, told=("kernel",)),
-        Trial(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), 4, measure=call("alarms")),
-        Trial(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1, trigger=wv.Never()), seed=4),
+        RunSpec(call("within-model", rate=0.05), call("et-gp-ucb", delta=0.1), seed=4),
+        RunSpec(call("rate-change", rate=0.03), call("et-gp-ucb", delta=0.1), seed=4),
+        RunSpec(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.2), seed=4),
+        RunSpec(call("within-model", rate=0.03), call("gp-ucb", delta=0.1), seed=4),
+        RunSpec(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), seed=5),
+        RunSpec(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), seed=4, told=("kernel",)),
+        RunSpec(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1), 4, measure=call("alarms")),
+        RunSpec(call("within-model", rate=0.03), call("et-gp-ucb", delta=0.1, trigger=wv.Never()), seed=4),
     ],
 )
 def test_whatever_matters_changes_the_key(other):
@@ -29,8 +29,8 @@ def test_whatever_matters_changes_the_key(other):
 
 
 def test_the_order_of_options_and_a_trip_through_pickle_do_not_matter():
-    one = Trial(call("within-model", rate=0.03, horizon=10), call("gp-ucb"), seed=0)
-    two = Trial(call("within-model", horizon=10, rate=0.03), call("gp-ucb"), seed=0)
+    one = RunSpec(call("within-model", rate=0.03, horizon=10), call("gp-ucb"), seed=0)
+    two = RunSpec(call("within-model", horizon=10, rate=0.03), call("gp-ucb"), seed=0)
     assert one == two
     assert one.key == two.key == pickle.loads(pickle.dumps(one)).key
 
@@ -44,10 +44,10 @@ def test_a_file_counts_by_its_content_not_by_its_place(tmp_path):
     for folder in (first, second):
         folder.mkdir()
         (folder / "data.csv").write_text("1,2\n")
-    key = Trial(call("table", file=first / "data.csv"), call("gp-ucb"), 0).key
-    assert key == Trial(call("table", file=second / "data.csv"), call("gp-ucb"), 0).key
+    key = RunSpec(call("table", file=first / "data.csv"), call("gp-ucb"), 0).key
+    assert key == RunSpec(call("table", file=second / "data.csv"), call("gp-ucb"), 0).key
     (second / "data.csv").write_text("1,3\n")
-    assert key != Trial(call("table", file=second / "data.csv"), call("gp-ucb"), 0).key
+    assert key != RunSpec(call("table", file=second / "data.csv"), call("gp-ucb"), 0).key
     assert content_digest(first) != content_digest(second)
 
 
@@ -61,14 +61,14 @@ def test_a_missing_or_empty_source_is_an_error(tmp_path):
 def test_the_code_counts(monkeypatch):
     key = BASE.key
     monkeypatch.setattr(trials, "code_digest", lambda: "another version")
-    assert Trial(BASE.task, BASE.algorithm, BASE.seed).key != key
+    assert RunSpec(BASE.task, BASE.algorithm, BASE.seed).key != key
 
 
 def test_own_algorithms_count_by_the_content_of_their_module(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "mine_for_keys.py").write_text("def build(space): ...\n")
-    key = Trial(BASE.task, Call("mine_for_keys:build"), 0).key
+    key = RunSpec(BASE.task, Call("mine_for_keys:build"), 0).key
     trials.own_digest.cache_clear()
     (tmp_path / "mine_for_keys.py").write_text("def build(space, seed): ...\n")
-    assert Trial(BASE.task, Call("mine_for_keys:build"), 0).key != key
+    assert RunSpec(BASE.task, Call("mine_for_keys:build"), 0).key != key
     trials.own_digest.cache_clear()

@@ -19,10 +19,10 @@ from windvane.experiments.triggers import (
     SIZES,
     WATCHING_CHANGE,
     WATCHING_STATIC,
-    Plan,
     Scene,
     Staged,
-    Study,
+    TriggerStudy,
+    TriggerStudyPlan,
 )
 
 
@@ -87,7 +87,7 @@ def test_the_first_query_is_not_drawn_from_the_bits_of_the_objective():
 
 
 def test_what_comes_out_depends_on_the_seeds_alone(monkeypatch):
-    plan = Plan(static=3, moving=1, lengths=2)
+    plan = TriggerStudyPlan(static=3, moving=1, lengths=2)
     done = []
     for batch in (1, 20):
         monkeypatch.setattr(triggers, "BATCH", batch)
@@ -116,7 +116,7 @@ def made_up(exact=DELTAS, detector=(5, 8), lengths=1500):
         "EDetector(0.1)": detector[0],
     }.items():
         change[:, list(WATCHING_CHANGE).index(name)] = steps
-    return Study(
+    return TriggerStudy(
         static,
         {size: np.where(change == NEVER, NEVER, change + QUIET_STEPS) for size in SIZES},
         dict.fromkeys(RATES, change),

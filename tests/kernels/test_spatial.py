@@ -143,13 +143,6 @@ def test_bad_input_is_named(build):
         build()
 
 
-def test_kernels_do_not_combine_with_numbers():
-    with pytest.raises(TypeError):
-        RBF(0.2) * 3
-    with pytest.raises(TypeError):
-        RBF(0.2) + "x"
-
-
 def test_error_classes():
     with pytest.raises(InvalidArgument):
         RBF(-1.0)

@@ -47,14 +47,14 @@ def running(path, **settings):
             time.sleep(0.005)
         port = server.servers[0].sockets[0].getsockname()[1]
         with (
-            httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client,
+            httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
             Database(str(path)) as database,
         ):
             yield Running(app, client, database)
     finally:
         app.state.service.streams.close()
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 

@@ -33,7 +33,7 @@ def together(database, jobs):
 
     async def run():
         engine, gate = Engine(database), threading.Event()
-        first = asyncio.ensure_future(engine.run(jobs[0][0], lambda: gate.wait(10)))
+        first = asyncio.ensure_future(engine.run(jobs[0][0], lambda: gate.wait(60)))
         await asyncio.sleep(0)
         rest = [asyncio.ensure_future(engine.run(study, work)) for study, work in jobs]
         await asyncio.sleep(0)

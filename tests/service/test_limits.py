@@ -73,7 +73,7 @@ def test_a_body_of_more_than_the_limit(start):
     assert post(served, "/v1/studies/plant/tell", large).status_code == 413
     chunks = (large[i : i + 100] for i in range(0, len(large), 100))  # no Content-Length
     assert served.client.post("/v1/studies/plant/tell", content=chunks, headers=JSON).status_code == 413
-    connection = http.client.HTTPConnection("127.0.0.1", served.client.base_url.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", served.client.base_url.port, timeout=60)
     connection.putrequest("POST", "/v1/studies")
     connection.putheader("Content-Length", str(10**12))
     connection.endheaders()

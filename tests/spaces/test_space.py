@@ -103,7 +103,7 @@ def test_log_integers_snap_to_the_nearest_level_not_the_nearest_integer() -> Non
         (lambda: Space(), InvalidArgument, "at least one parameter"),
         (lambda: Space({}), InvalidArgument, "at least one parameter"),
         (lambda: Space(Real(0, 1)), InvalidType, "must be named"),
-        (lambda: Space(parameters=Real(0, 1)), InvalidType, "or a dict"),
+        (lambda: Space(parameters=3), InvalidType, "or a dict"),
         (lambda: Space([Real(0, 1)]), InvalidType, "must be named"),
         (lambda: Space("gain"), InvalidType, "must be named"),
         (lambda: Space(gain=3), InvalidType, "gain=3: must be a Real, an Integer or a Choice"),

@@ -25,6 +25,13 @@ def test_the_second_time_it_is_opened(url):
         assert study.summary().tells == 0
 
 
+def test_a_goal_in_british_spelling_is_the_same_goal(url):
+    with wv.Study.create(
+        url, "filter", SPACE, "gp-ucb", exist_ok=True, **{**GIVEN, "goal": "minimise"}
+    ) as study:
+        assert study.summary().goal == "minimize"
+
+
 @pytest.mark.parametrize(
     ("other", "name"),
     [

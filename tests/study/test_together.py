@@ -132,7 +132,7 @@ def interrupt(monkeypatch, act):
 
     Returns what is written from then on, by whomever: the first number of every attempt.
     """
-    commit, writes, calls, waiting = live.Step.commit, Link.writes, [], [act]
+    commit, writes, calls, waiting = live.UnwrittenStep.commit, Link.writes, [], [act]
 
     def noted(step, connection, study_id):
         calls.extend(record.seq for record in step.records[:1])
@@ -143,7 +143,7 @@ def interrupt(monkeypatch, act):
             waiting.pop()()
         return writes(link, connection)
 
-    monkeypatch.setattr(live.Step, "commit", noted)
+    monkeypatch.setattr(live.UnwrittenStep, "commit", noted)
     monkeypatch.setattr(Link, "writes", entered)
     return calls
 

@@ -62,7 +62,7 @@ def moved(surrogate, kind, where, seed=0):
     if kind == "learn" and len(data) > 2:
         return surrogate.learn(SEARCH, rescale=where < 0.5, seed=0)
     if kind == "centre" and len(data):
-        return surrogate.centre()
+        return surrogate.centre(data.y)
     return surrogate
 
 
@@ -171,7 +171,7 @@ def test_opinions_multiply_to_the_joint_density():
     for number in range(15):
         new = observation(number)
         opinion = surrogate.weigh(new, surrogate.forecast(new.x, new.time))
-        assert (opinion.outlier, opinion.change, dict(opinion.beliefs)) == (0.0, None, {})
+        assert (opinion.outlier, opinion.changes, dict(opinion.beliefs)) == (0.0, (), {})
         total += opinion.log_density
         surrogate = surrogate.follow(surrogate.data + new, opinion)
     data, model = surrogate.data, surrogate.model

@@ -11,7 +11,7 @@ from scipy.optimize import approx_fprime, minimize
 import windvane as wv
 from windvane.kernels import RBF
 from windvane.tasks import WithinModelFeatures, tracking
-from windvane.tasks.tracking import Effort, Surface, summits
+from windvane.tasks.tracking import Effort, ObjectiveSurface, summits
 
 NAN = math.nan
 SEEDS = 1500
@@ -216,7 +216,7 @@ def test_other_lengthscales(lengthscale):
 
 def test_derivatives_are_those_of_finite_differences():
     theta, tau, weights = WithinModelFeatures(dim=3, horizon=2, seed=1, features=50)._drawn
-    surface = Surface(theta, tau, weights, np.float64)
+    surface = ObjectiveSurface(theta, tau, weights, np.float64)
     for x in np.random.default_rng(2).uniform(size=(4, 3)):
 
         def part(x, k):
@@ -252,7 +252,7 @@ def test_the_screen_finds_the_best_candidates_of_every_time(monkeypatch):
     candidates = np.random.default_rng(0).uniform(size=(300, 2))
     values = weights @ np.cos(candidates @ theta.T + tau).T
     best = {(int(point), t) for t in range(30) for point in np.argsort(-values[t])[:4]}
-    points, times = tracking.screen(Surface(theta, tau, weights, np.float64), candidates, 4)
+    points, times = tracking.screen(ObjectiveSurface(theta, tau, weights, np.float64), candidates, 4)
     found = set(zip(points.tolist(), times.tolist(), strict=True))
     assert found <= best
     assert {point for point, _ in found} == {point for point, _ in best}

@@ -1,4 +1,4 @@
-"""Newton ascent of many points at once inside the unit cube.
+"""Newton ascent of many points at once between bounds.
 
 Each point carries its own trust radius. The Hessian is made negative definite by taking the
 absolute values of its eigenvalues, so saddles are left on the side that goes up; coordinates that
@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from windvane.acquisition.base import Derivatives
+from windvane.acquisition.utility import Utility, gradient_and_hessian, utility_at
 from windvane.checks import Array
 from windvane.spaces.base import BoolArray
 
-SMALLEST_VARIANCE = 1e-18
 NARROW = 2  # steps that every point is given
 FIELD = (6, 4)  # how many of the most hopeful go on at each step after that
 SHORTEST = 1e-3  # a climb whose trust radius has shrunk to this has arrived
@@ -30,38 +30,29 @@ class Summits(NamedTuple):
     values: Array
 
 
-def ucb_value(surface: Derivatives, multiplier: float) -> tuple[Array, Array]:
-    """mu + c sigma at the surface's points, and sigma."""
-    sigma = np.sqrt(np.maximum(surface.variance, SMALLEST_VARIANCE))
-    return surface.mean + multiplier * sigma, sigma
+class Bounds(NamedTuple):
+    """The box that a climb stays in, and the coordinates along which it moves: three arrays of length d."""
 
-
-def ucb_derivatives(surface: Derivatives, multiplier: float, sigma: Array) -> tuple[Array, Array]:
-    """Gradient and Hessian of mu + c sigma.
-
-    For sigma = sqrt(s): Hess sigma = Hess s / 2 sigma - ds ds' / 4 sigma^3.
-    """
-    c = multiplier / (2.0 * sigma)
-    ds = surface.variance_gradient
-    gradient = surface.mean_gradient + c[:, None] * ds
-    bend = (c / (2.0 * sigma * sigma))[:, None] * ds
-    return gradient, surface.hessian(c) - bend[:, :, None] * ds[:, None, :]
+    lower: Array
+    upper: Array
+    free: BoolArray
 
 
 def newton_steps(
-    x: Array, gradient: Array, hessian: Array, free: BoolArray, radius: Array
+    x: Array, gradient: Array, hessian: Array, bounds: Bounds, radius: Array
 ) -> tuple[Array, Array, BoolArray]:
-    """Steps p within the radius and the cube, the gain they promise, and whether the radius cut them.
+    """Steps p within the radius and the box, the gain they promise, and whether the radius cut them.
 
     Coordinates that push against a wall are held; those that would cross one stop there. The fine
     work along the walls is left to `climb`.
     """
-    held = ~free | ((x <= 0.0) & (gradient <= 0.0)) | ((x >= 1.0) & (gradient >= 0.0))
+    lower, upper, free = bounds
+    held = ~free | ((x <= lower) & (gradient <= 0.0)) | ((x >= upper) & (gradient >= 0.0))
     inside, slope = _without(held, hessian, gradient)
     step = uphill(inside, slope)
     length = np.sqrt(np.vecdot(step, step))
     step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
-    step = np.where(held, 0.0, np.clip(x + step, 0.0, 1.0) - x)
+    step = np.where(held, 0.0, np.clip(x + step, lower, upper) - x)
     return step, np.vecdot(step, gradient), np.asarray(length > radius)
 
 
@@ -100,23 +91,24 @@ def leading(x: Array, hope: Array, count: int) -> BoolArray:
 def ascend(
     surface_at: Callable[[Array], Derivatives],
     start: Array,
-    multiplier: float,
+    utility: Utility,
     *,
-    free: BoolArray,
+    bounds: Bounds,
     radius: float,
     iterations: int,
     tolerance: float,
     narrowing: bool = True,
 ) -> Summits:
-    """Climb mu + c sigma from every start until the promised gain is below the tolerance."""
+    """Climb the utility from every start until the promised gain is below the tolerance."""
     x = start.copy()
     surface = surface_at(x)
-    value, sigma = ucb_value(surface, multiplier)
-    gradient, hessian = ucb_derivatives(surface, multiplier, sigma)
+    partials, std = utility_at(utility, surface)
+    value = partials.value
+    gradient, hessian = gradient_and_hessian(surface, partials, std)
     trust = np.full(len(x), radius)
     live = np.arange(len(x))
     for iteration in range(iterations):
-        step, promise, cut = newton_steps(x[live], gradient, hessian, free, trust[live])
+        step, promise, cut = newton_steps(x[live], gradient, hessian, bounds, trust[live])
         going = (promise > tolerance) | (cut & (trust[live] > SHORTEST))
         if narrowing and len(live) > 1 and iteration >= NARROW:
             going &= leading(x[live], value[live] + promise, FIELD[min(iteration - NARROW, len(FIELD) - 1)])
@@ -125,16 +117,17 @@ def ascend(
             if not len(live):
                 break
         trial = x[live] + step
-        np.clip(trial, 0.0, 1.0, out=trial)
+        np.clip(trial, bounds.lower, bounds.upper, out=trial)
         surface = surface_at(trial)
-        height, sigma = ucb_value(surface, multiplier)
+        partials, std = utility_at(utility, surface)
+        height = partials.value
         better = height > value[live]
         rose = live[better]
         x[rose], value[rose] = trial[better], height[better]
         trust[live] = np.where(better, trust[live] * 2.0, np.sqrt(np.vecdot(step, step)) * 0.25)
         if iteration == iterations - 1:
             break
-        fresh_gradient, fresh_hessian = ucb_derivatives(surface, multiplier, sigma)
+        fresh_gradient, fresh_hessian = gradient_and_hessian(surface, partials, std)
         if better.all():
             gradient, hessian = fresh_gradient, fresh_hessian
         else:

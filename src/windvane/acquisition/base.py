@@ -1,4 +1,4 @@
-"""What an acquisition is handed: a posterior at the present, a domain, and the state of the clock."""
+"""What an acquisition is handed: a posterior at the present, a region, and the state of the clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from windvane.checks import Array
-from windvane.spaces.base import Domain
+from windvane.spaces.region import Region
 
 
 class Derivatives(Protocol):
@@ -24,13 +24,13 @@ class Derivatives(Protocol):
     @property
     def variance_gradient(self) -> Array: ...
     @property
-    def hessian(self) -> Callable[[Array], Array]:
-        """c -> Hess(mean) + c Hess(variance)."""
+    def bend(self) -> Callable[[Array | float, Array], Array]:
+        """a, c -> a Hess(mean) + c Hess(variance), m x d x d."""
         ...
 
 
-class Local(Protocol):
-    """The posterior at one point in plain numbers; see `surrogates.surface`."""
+class PointDerivatives(Protocol):
+    """The same at one point in plain numbers; see `surrogates.surface`."""
 
     @property
     def means(self) -> list[float]:
@@ -48,7 +48,7 @@ class Local(Protocol):
         ...
 
 
-class Posterior(Protocol):
+class PosteriorView(Protocol):
     """The model's belief about f at the present; everything an acquisition may ask of it."""
 
     @property
@@ -83,11 +83,27 @@ class Posterior(Protocol):
         """Mean and variance at m points."""
         ...
 
+    def mean(self, points: Array) -> Array:
+        """The mean alone at m points: O(m n)."""
+        ...
+
+    def prior(self, points: Array) -> Array:
+        """The variance at m points before any observation."""
+        ...
+
+    def covariance(self, points: Array) -> Array:
+        """The joint covariance of m points, m x m; its diagonal is the variance."""
+        ...
+
+    def draw(self, points: Array, rng: np.random.Generator) -> Array:
+        """One joint sample of f at m points."""
+        ...
+
     def surface(self, points: Array) -> Derivatives:
         """Mean and variance at m points with derivatives."""
         ...
 
-    def local(self, x: Array) -> Local:
+    def local(self, x: Array) -> PointDerivatives:
         """The same at one point, in plain numbers."""
         ...
 
@@ -102,8 +118,8 @@ class Moment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A maximiser and the acquisition's value there."""
+class Proposal:
+    """The point to evaluate next, encoded, and what the acquisition thinks it is worth; NaN if nothing."""
 
     point: Array
     value: float
@@ -114,10 +130,10 @@ class Acquisition(Protocol):
 
     def propose(
         self,
-        posterior: Posterior,
-        domain: Domain,
+        posterior: PosteriorView,
+        region: Region,
         moment: Moment,
         generator: Callable[[], np.random.Generator],
-    ) -> Choice:
-        """The next point, encoded."""
+    ) -> Proposal:
+        """The next point, a point of the region."""
         ...

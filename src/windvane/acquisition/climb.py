@@ -8,42 +8,50 @@ docs/decisions/0003-two-newton-ascents.md for the measurement.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from windvane.acquisition.ascent import SHORTEST, SMALLEST_VARIANCE, Summits
-from windvane.acquisition.base import Local
+from windvane.acquisition.ascent import SHORTEST, Bounds, Summits
+from windvane.acquisition.base import PointDerivatives
+from windvane.acquisition.utility import Matrix, Utility, Vector, derivatives_at
 from windvane.checks import Array
 
 HOPE = 2.0  # how many promised gains a climb may be behind the best one before it is given up
 LEAST_PIVOT = 1e-10  # of a Hessian that counts as definite
 SHORT = 0.01  # a step of at most this length, in a climb that has converged, is taken unseen
 
-Vector = list[float]
-Matrix = list[list[float]]
+
+class Walls(NamedTuple):
+    """`Bounds` in plain numbers: the box, and the coordinates that move."""
+
+    lower: Vector
+    upper: Vector
+    free: list[int]
 
 
 def climb(
-    local_at: Callable[[Array], Local],
+    local_at: Callable[[Array], PointDerivatives],
     starts: Array,
-    multiplier: float,
+    utility: Utility,
     *,
-    free: Sequence[int],
+    bounds: Bounds,
     radius: float,
     iterations: int,
     tolerance: float,
 ) -> Summits:
-    """Climb mu + c sigma from each start until the promised gain is below the tolerance.
+    """Climb the utility from each start until the promised gain is below the tolerance.
 
     The best start comes first; another is given up as soon as it does not promise to catch up.
     """
+    walls = Walls(bounds.lower.tolist(), bounds.upper.tolist(), np.flatnonzero(bounds.free).tolist())
     points: list[Vector] = []
     values: list[float] = []
     for start in starts:
         best = max(values, default=-math.inf)
         point, value = _climb_one(
-            local_at, start.tolist(), multiplier, free, radius, iterations, tolerance, best
+            local_at, start.tolist(), utility, walls, radius, iterations, tolerance, best
         )
         points.append(point)
         values.append(value)
@@ -51,27 +59,30 @@ def climb(
 
 
 def _climb_one(
-    local_at: Callable[[Array], Local],
+    local_at: Callable[[Array], PointDerivatives],
     x: Vector,
-    multiplier: float,
-    free: Sequence[int],
+    utility: Utility,
+    walls: Walls,
     radius: float,
     iterations: int,
     tolerance: float,
     best: float,
 ) -> tuple[Vector, float]:
-    value, gradient, hessian = _bound(local_at(np.array(x)), multiplier)
+    value, gradient, hessian = derivatives_at(utility, local_at(np.array(x)))
     for _ in range(iterations):
-        step, cut = _step(x, gradient, hessian, free, radius)
+        step, cut = _step(x, gradient, hessian, walls, radius)
         promise = sum(p * g for p, g in zip(step, gradient, strict=True))
-        trial = [min(max(a + p, 0.0), 1.0) for a, p in zip(x, step, strict=True)]
+        trial = [
+            min(max(a + p, low), high)
+            for a, p, low, high in zip(x, step, walls.lower, walls.upper, strict=True)
+        ]
         if promise <= tolerance and not (cut and radius > SHORTEST):
             if sum(p * p for p in step) <= SHORT * SHORT:  # so close that Newton's last step needs no check
                 return trial, value + 0.5 * promise
             break
         if value + HOPE * promise < best:
             break
-        height, new_gradient, new_hessian = _bound(local_at(np.array(trial)), multiplier)
+        height, new_gradient, new_hessian = derivatives_at(utility, local_at(np.array(trial)))
         if height > value:
             x, value, gradient, hessian = trial, height, new_gradient, new_hessian
             radius *= 2.0
@@ -80,51 +91,29 @@ def _climb_one(
     return x, value
 
 
-def _bound(local: Local, multiplier: float) -> tuple[float, Vector, Matrix]:
-    """mu + c sigma with gradient and Hessian: s = prior - G_00, ds = -2 G_0, Hess s = -2 (G_ab + k_ab w)."""
-    means, G = local.means, local.gram
-    d = len(G) - 1
-    variance = max(local.prior - G[0][0], SMALLEST_VARIANCE)
-    sigma = math.sqrt(variance)
-    c = multiplier / sigma  # d sigma = ds / (2 sigma) = -G_0 / sigma
-    bend = c / variance
-    slope = weights = G[0]  # k' K~^-1 of the gradient's rows, and after them of the Hessian's
-    gradient = [means[a] - c * slope[a] for a in range(1, d + 1)]
-    hessian = [[0.0] * d for _ in range(d)]
-    row = d
-    for a in range(d):
-        for b in range(a, d):
-            row += 1
-            hessian[a][b] = hessian[b][a] = (
-                means[row] - c * (weights[row] + G[a + 1][b + 1]) - bend * slope[a + 1] * slope[b + 1]
-            )
-    return means[0] + multiplier * sigma, gradient, hessian
-
-
-def _step(
-    x: Vector, gradient: Vector, hessian: Matrix, free: Sequence[int], radius: float
-) -> tuple[Vector, bool]:
-    """A Newton step within the radius and the cube, and whether the radius cut it.
+def _step(x: Vector, gradient: Vector, hessian: Matrix, walls: Walls, radius: float) -> tuple[Vector, bool]:
+    """A Newton step within the radius and the box, and whether the radius cut it.
 
     Coordinates that push against a wall, or would cross one, are taken there and held; the others
     then move as if those were constants.
     """
+    lower, upper, free = walls
     inner = [
         a
         for a in free
-        if not (x[a] <= 0.0 and gradient[a] <= 0.0) and not (x[a] >= 1.0 and gradient[a] >= 0.0)
+        if not (x[a] <= lower[a] and gradient[a] <= 0.0) and not (x[a] >= upper[a] and gradient[a] >= 0.0)
     ]
     step = [0.0] * len(x)
     cut = _solve_for(inner, step, gradient, hessian, radius)
-    crossing = [a for a in inner if not 0.0 <= x[a] + step[a] <= 1.0]
+    crossing = [a for a in inner if not lower[a] <= x[a] + step[a] <= upper[a]]
     if crossing:
         inner = [a for a in inner if a not in crossing]
         for a in crossing:
-            step[a] = (1.0 if step[a] > 0.0 else 0.0) - x[a]
+            step[a] = (upper[a] if step[a] > 0.0 else lower[a]) - x[a]
         bent = [gradient[a] + sum(hessian[a][b] * step[b] for b in crossing) for a in range(len(x))]
         cut = _solve_for(inner, step, bent, hessian, radius)
         for a in inner:
-            step[a] = min(max(x[a] + step[a], 0.0), 1.0) - x[a]
+            step[a] = min(max(x[a] + step[a], lower[a]), upper[a]) - x[a]
     return step, cut
 
 

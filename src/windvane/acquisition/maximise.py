@@ -1,9 +1,10 @@
-"""The maximiser of mu + c sigma over a domain.
+"""The maximiser of a utility over a region; it knows no utility by name.
 
-The cached candidates find the basins, a batched Newton ascent polishes the best few. A finite
-domain whose points are all candidates is searched exactly; a mixed one with few discrete
-configurations climbs from the best start of each. Ties, and the plateau that an empty data set
-leaves, are broken by the seeded generator.
+Candidates find the basins, Newton ascents polish the best few. A small finite region is searched exactly;
+where choices and short integers are few, the best start of each combination is climbed from; integers with
+many levels are climbed along and then rounded. The best observed points are among the starts whenever they
+are above all candidates, so that the result is never below one of them. Every loop has a bound. Ties, and
+the plateau that an empty data set leaves, are broken by the seeded generator.
 """
 
 from __future__ import annotations
@@ -12,137 +13,240 @@ from collections.abc import Callable
 
 import numpy as np
 
-from windvane.acquisition.ascent import Summits, ascend
-from windvane.acquisition.base import Choice, Posterior
+from windvane.acquisition.ascent import Bounds, Summits, ascend
+from windvane.acquisition.base import PosteriorView, Proposal
 from windvane.acquisition.climb import climb
+from windvane.acquisition.slide import slide
 from windvane.acquisition.starts import best_of, grid_peaks, scattered_starts
+from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility
 from windvane.checks import Array
-from windvane.data import IntArray
-from windvane.spaces.base import Domain
+from windvane.spaces.base import BoolArray
+from windvane.spaces.region import Region
 
 FLAT = 1e-7  # a plateau, relative to the scale of the scores
 TIE = 1e-9  # relative to the scale of the scores
 TOLERANCE = 1e-5  # the gain, relative to the same scale, below which a climb ends
 PLATEAU = 64  # candidates within a tie: too many to be separate summits
 GRID_STARTS = 4
-WORTH = (
-    0.01,
-    0.01,
-    0.1,
-)  # peaks of a 1-, 2-, 3-d grid this far below the best, relative to the scale, cannot win
+# peaks of a 1-, 2-, 3-d grid this far below the best, relative to the scale, cannot win
+WORTH = (0.01, 0.01, 0.1)
+SEEN = 8  # observed points, ranked approximately, that are looked at exactly
 DISCRETE_STARTS = 10
 BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
 FINALISTS = 2
 ALL_STEPS = 30  # for starts of different discrete configurations, none of which is left behind
-CONFIGURATIONS = 64
+CONFIGURATIONS = 64  # up to here, each combination of choices and short integers is climbed from
+POOL = 512  # candidates of a region that is not the whole space
+FRESH = 256  # random points beside the candidates of a large finite space: what no candidate covers
+ROUNDS = 16  # changes of one discrete parameter after another
+PATHS = 3  # summits from which such changes start
+CHUNK = 1024  # points evaluated at a time
+
+Generator = Callable[[], np.random.Generator]
 
 
-def maximise(
-    posterior: Posterior,
-    domain: Domain,
-    multiplier: float,
-    generator: Callable[[], np.random.Generator],
-) -> Choice:
-    """The point of the domain with the highest mu + c sigma."""
+def maximise(posterior: PosteriorView, region: Region, utility: Utility, generator: Generator) -> Proposal:
+    """The point of the region with the highest utility."""
     if posterior.size == 0:
-        return Choice(domain.sample(generator(), 1)[0], float("nan"))
-    candidates = posterior.candidates
-    mean, variance = posterior.on_candidates()
-    np.sqrt(variance, out=variance)
-    variance *= multiplier
-    mean += variance
-    scores = mean
+        return Proposal(region.sample(generator(), 1)[0], float("nan"))
+    points, scores, grid = _pool(posterior, region, utility, generator)
     top = float(scores.max())
-    scale = max(abs(top), abs(float(scores.min())), 1e-12)
-    if domain.size is not None and domain.size == len(candidates):
-        return _tied(candidates, scores, top - TIE * scale, generator)
-    worth = WORTH[-1] if posterior.grid is None else WORTH[len(posterior.grid) - 1]
+    scale = utility.scale(scores)
+    if _exhaustive(region, points):
+        return _tied(points, scores, top - TIE * scale, generator)
+    worth = WORTH[-1] if grid is None else WORTH[len(grid) - 1]
     near = np.flatnonzero(scores >= top - worth * scale)
-    if len(near) >= PLATEAU:
+    seen, heights = _observed(posterior, region, utility, top - scale)
+    above = bool(len(heights)) and heights[0] > top
+    if len(near) >= PLATEAU and not above:
         tied = near[scores[near] >= top - FLAT * scale]
         if len(tied) >= PLATEAU:
             pick = tied[int(generator().integers(len(tied)))]
-            return Choice(candidates[pick], float(scores[pick]))
-    starts = _starts(posterior, domain, scores, multiplier, near)
-    summits = _climb(posterior, domain, starts, multiplier, scale)
-    if domain.size is not None or not domain.continuous:
-        summits = _step_discrete(posterior, domain, summits, multiplier, scale)
+            return Proposal(points[pick], float(scores[pick]))
+    search = Search(posterior, region, utility, scale)
+    if grid is not None and not above:
+        starts = points[best_of(scores, grid_peaks(scores, grid, near), GRID_STARTS)]
+    else:
+        starts = search.starts(points, scores, seen)
+    summits = search.summits(starts, close=grid is not None and not above)
     best = float(summits.values.max())
     return _tied(summits.points, summits.values, best - TIE * scale, generator)
 
 
-def _tied(points: Array, values: Array, least: float, generator: Callable[[], np.random.Generator]) -> Choice:
-    rows = np.flatnonzero(values >= least)
-    row = rows[0] if len(rows) == 1 else rows[int(generator().integers(len(rows)))]
-    return Choice(points[row], float(values[row]))
+def utility_of(posterior: PosteriorView, utility: Utility, points: Array) -> Array:
+    """The utility at m points, a part of them at a time."""
+    values = np.empty(len(points))
+    for start in range(0, len(points), CHUNK):
+        mean, variance = posterior.at(points[start : start + CHUNK])
+        values[start : start + CHUNK] = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
+    return values
 
 
-def _starts(posterior: Posterior, domain: Domain, scores: Array, multiplier: float, near: IntArray) -> Array:
-    candidates = posterior.candidates
-    if not domain.continuous:
-        return _configuration_starts(domain, candidates, scores)
-    if posterior.grid is None:
-        return scattered_starts(posterior, scores, multiplier)
-    return candidates[best_of(scores, grid_peaks(scores, posterior.grid, near), GRID_STARTS)]
-
-
-def _configuration_starts(domain: Domain, candidates: Array, scores: Array) -> Array:
-    """The best candidate of every discrete configuration, or of the best ones if there are too many."""
-    order = np.argsort(-scores, kind="stable")
-    _, first = np.unique(candidates[order][:, ~domain.free], axis=0, return_index=True)
-    first = np.sort(first)
-    if domain.configurations(CONFIGURATIONS) is None:
-        first = first[:DISCRETE_STARTS]
-    return candidates[order[first]]
-
-
-def _climb(posterior: Posterior, domain: Domain, starts: Array, multiplier: float, scale: float) -> Summits:
-    if not domain.free_axes:
-        mean, variance = posterior.at(starts)
-        return Summits(starts, mean + multiplier * np.sqrt(variance))
-    tolerance = TOLERANCE * scale
-    radius = 0.05
-    if posterior.grid is None:
-        field = ascend(
-            posterior.surface,
-            starts,
-            multiplier,
-            free=domain.free,
-            radius=0.3,
-            iterations=BATCHED_STEPS if domain.continuous else ALL_STEPS,
-            tolerance=tolerance,
-            narrowing=domain.continuous,  # every discrete configuration is followed to its end
-        )
-        leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
-        starts, radius = field.points[leaders], 0.3
-    return climb(
-        posterior.local,
-        starts,
-        multiplier,
-        free=domain.free_axes,
-        radius=radius,
-        iterations=12,
-        tolerance=tolerance,
+def _pool(
+    posterior: PosteriorView, region: Region, utility: Utility, generator: Generator
+) -> tuple[Array, Array, tuple[int, ...] | None]:
+    """Points that cover the region, their utilities, and their shape if they are a grid."""
+    if not region.whole:
+        points = region.candidates(POOL) if region.listed is None else region.listed
+        if not len(points):
+            points = region.sample(generator(), FRESH)
+        return points, utility_of(posterior, utility, points), None
+    mean, variance = posterior.on_candidates()
+    np.maximum(variance, SMALLEST_VARIANCE, out=variance)
+    scores = utility.value(mean, np.sqrt(variance, out=variance))
+    points = posterior.candidates
+    size = region.space.size
+    if size is None or size == len(points):
+        return points, scores, posterior.grid
+    fresh = region.sample(generator(), FRESH)
+    return (
+        np.concatenate((points, fresh)),
+        np.concatenate((scores, utility_of(posterior, utility, fresh))),
+        None,
     )
 
 
-def _step_discrete(
-    posterior: Posterior, domain: Domain, summits: Summits, multiplier: float, scale: float
-) -> Summits:
-    """From the best summit, change one discrete parameter at a time for as long as that goes up."""
-    best = int(np.argmax(summits.values))
-    point, value = summits.points[best], float(summits.values[best])
-    while True:
-        nearby = domain.neighbours(point)
-        if not len(nearby):
-            break
-        mean, variance = posterior.at(nearby)
-        scores = mean + multiplier * np.sqrt(variance)
-        rows = best_of(scores, np.arange(len(scores)), DISCRETE_STARTS)
-        reached = _climb(posterior, domain, nearby[rows], multiplier, scale)
-        winner = int(np.argmax(reached.values))
-        if reached.values[winner] <= value + 1e-12 * scale:
-            break
-        point, value = reached.points[winner], float(reached.values[winner])
-    points = np.concatenate((summits.points, point[None]))
-    return Summits(points, np.concatenate((summits.values, (value,))))
+def _exhaustive(region: Region, points: Array) -> bool:
+    if region.whole:
+        return region.space.size is not None and region.space.size == len(points)
+    return region.listed is not None
+
+
+def _observed(
+    posterior: PosteriorView, region: Region, utility: Utility, least: float
+) -> tuple[Array, Array]:
+    """The best observed points of the region and their exact utilities, best first; none if all are below."""
+    mean, variance = posterior.on_observed()
+    rank = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
+    points = posterior.observed
+    if region.whole:
+        if float(rank.max()) < least and region.space.continuous:
+            return points[best_of(rank, np.arange(len(rank)), SEEN)], np.empty(0)
+    else:
+        points = region.clear(points)
+        inside = region.contains(points)
+        points, rank = points[inside], rank[inside]
+    points = np.unique(points[best_of(rank, np.arange(len(rank)), SEEN)], axis=0)
+    heights = utility_of(posterior, utility, points)
+    order = np.argsort(-heights, kind="stable")
+    return points[order], heights[order]
+
+
+def _tied(points: Array, values: Array, least: float, generator: Generator) -> Proposal:
+    rows = np.flatnonzero(values >= least)
+    row = rows[0] if len(rows) == 1 else rows[int(generator().integers(len(rows)))]
+    return Proposal(points[row], float(values[row]))
+
+
+class Search:
+    """One search: the posterior, the region, the utility and the scale of its values."""
+
+    def __init__(self, posterior: PosteriorView, region: Region, utility: Utility, scale: float) -> None:
+        self._posterior, self._region, self._utility, self._scale = posterior, region, utility, scale
+
+    def starts(self, points: Array, scores: Array, seen: Array) -> Array:
+        """Where to climb from: the basins, and the best observed points."""
+        if not self._region.coarse.any():
+            bases = seen if len(seen) else points[best_of(scores, np.arange(len(scores)), 1)]
+            return scattered_starts(self._posterior, self._region, self._utility, points, scores, bases)
+        order = np.argsort(-scores, kind="stable")
+        _, first = np.unique(points[order][:, self._region.coarse], axis=0, return_index=True)
+        first = np.sort(first)  # the best of every combination
+        if len(first) > CONFIGURATIONS:
+            first = first[:DISCRETE_STARTS]
+        return np.concatenate((points[order[first]], seen[:PATHS]))
+
+    def summits(self, starts: Array, close: bool) -> Summits:
+        """Climb from the starts, round what was climbed along, and change discrete parameters."""
+        region = self._region
+        every = bool(region.coarse.any())  # a combination of its own for each start
+        found = self._climb(starts, region.climbed, every=every, close=close)
+        if region.space.continuous:
+            return found
+        leaders = best_of(found.values, np.arange(len(found.values)), DISCRETE_STARTS)
+        rounded = region.nearest(np.concatenate((found.points[leaders], starts)))
+        if len(region.excluded):
+            rounded = rounded[region.contains(rounded)]
+        values = utility_of(self._posterior, self._utility, rounded)
+        rows = best_of(values, np.arange(len(values)), PATHS)
+        found = self._climb(rounded[rows], region.free, every=True, close=True)
+        return self._step_discrete(Summits(rounded, values), found)
+
+    def _climb(self, starts: Array, free: BoolArray, *, every: bool, close: bool) -> Summits:
+        """Newton ascents along the free coordinates; `close` if the starts are near their summits already."""
+        posterior, utility = self._posterior, self._utility
+        if not free.any():
+            return Summits(starts, utility_of(posterior, utility, starts))
+        given = starts
+        bounds = Bounds(self._region.lower, self._region.upper, free)
+        tolerance = TOLERANCE * self._scale
+        radius = 0.05
+        if not close:
+            field = ascend(
+                posterior.surface,
+                starts,
+                utility,
+                bounds=bounds,
+                radius=0.3,
+                iterations=ALL_STEPS if every else BATCHED_STEPS,
+                tolerance=tolerance,
+                narrowing=not every,  # every discrete configuration is followed to its end
+            )
+            leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
+            starts, radius = field.points[leaders], 0.3
+            if len(self._region.excluded):
+                given = np.concatenate((given, field.points))
+        found = climb(
+            posterior.local,
+            starts,
+            utility,
+            bounds=bounds,
+            radius=radius,
+            iterations=12,
+            tolerance=tolerance,
+        )
+        if len(self._region.excluded):
+            return self._kept_clear(found, given)
+        return found
+
+    def _kept_clear(self, found: Summits, starts: Array) -> Summits:
+        """The summits outside of the balls that are left out; the others slide along their surfaces."""
+        region, utility = self._region, self._utility
+        rounded = region.nearest(found.points)
+        inside = region.contains(rounded) & (rounded == found.points).all(axis=1)
+        begin = region.clear(np.concatenate((found.points[~inside], starts)))
+        begin = begin[region.contains(begin)]
+        slid = slide(self._posterior, region, utility, begin) if len(begin) else Summits(begin, np.empty(0))
+        return Summits(
+            np.concatenate((found.points[inside], slid.points)),
+            np.concatenate((found.values[inside], slid.values)),
+        )
+
+    def _step_discrete(self, rounded: Summits, found: Summits) -> Summits:
+        """From each of the best summits, change one discrete parameter at a time while that goes up."""
+        ends_x, ends = [rounded.points, found.points], [rounded.values, found.values]
+        visited: set[bytes] = set()
+        left = ROUNDS
+        for start in best_of(found.values, np.arange(len(found.values)), PATHS):
+            point, value = found.points[start], float(found.values[start])
+            while left:
+                left -= 1
+                nearby = self._region.neighbours(point)
+                if not len(nearby):
+                    break
+                scores = utility_of(self._posterior, self._utility, nearby)
+                rows = best_of(scores, np.arange(len(scores)), PATHS)
+                reached = self._climb(nearby[rows], self._region.free, every=False, close=False)
+                if not len(reached.values):
+                    break
+                winner = int(np.argmax(reached.values))
+                if reached.values[winner] <= value + 1e-12 * self._scale:
+                    break
+                point, value = reached.points[winner], float(reached.values[winner])
+                key = point.tobytes()
+                if key in visited:  # another path has been here
+                    break
+                visited.add(key)
+            ends_x.append(point[None])
+            ends.append(np.array([value]))
+        return Summits(np.concatenate(ends_x), np.concatenate(ends))

@@ -9,9 +9,11 @@ from functools import cache
 
 import numpy as np
 
-from windvane.acquisition.base import Posterior
+from windvane.acquisition.base import PosteriorView
+from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility
 from windvane.checks import Array
 from windvane.data import IntArray
+from windvane.spaces.region import Region
 
 FEW_ROWS = 32  # up to here plain Python finds the peaks sooner than NumPy
 FAR, NEAR = 8, 4  # starts among the candidates, and in the cloud around the observed points
@@ -92,24 +94,30 @@ def _jitter(dim: int) -> Array:
     return directions * np.where(np.arange(BASES * AROUND) % 2, *REACH)[:, None]
 
 
-def scattered_starts(posterior: Posterior, scores: Array, multiplier: float) -> Array:
-    """The best candidates, and the best of a cloud around the best observed points, spread out.
+def cloud_around(bases: Array) -> Array:
+    """Points near the best few of some points, best first: fixed steps, inside the unit cube."""
+    dim = bases.shape[1]
+    cloud = np.repeat(bases[:BASES], AROUND, axis=0)
+    cloud += _jitter(dim)[: len(cloud)]
+    return np.clip(cloud, 0.0, 1.0, out=cloud)
+
+
+def scattered_starts(
+    posterior: PosteriorView, region: Region, utility: Utility, points: Array, scores: Array, bases: Array
+) -> Array:
+    """The best of the points, and the best of a cloud around the best observed ones, spread out.
 
     The bound often peaks in a gap between observations near the best of them, a basin that no fixed
     candidate falls into; the cloud finds it.
     """
-    candidates = posterior.candidates
-    dim = candidates.shape[1]
-    apart = 0.25 * np.sqrt(dim) * len(candidates) ** (-1.0 / dim)
+    dim = points.shape[1]
+    apart = 0.25 * np.sqrt(dim) * len(points) ** (-1.0 / dim)
     top = best_of(scores, np.arange(len(scores)), 4 * FAR)
-    far = candidates[top][spread_out(candidates[top], scores[top], FAR, apart)]
-    mean, variance = posterior.on_observed()
-    seen = mean + multiplier * np.sqrt(variance)
-    bases = posterior.observed[best_of(seen, np.arange(len(seen)), BASES)]
-    cloud = np.repeat(bases, AROUND, axis=0)
-    cloud += _jitter(dim)[: len(cloud)]
-    np.clip(cloud, 0.0, 1.0, out=cloud)
+    far = points[top][spread_out(points[top], scores[top], FAR, apart)]
+    cloud = cloud_around(bases)
+    if not region.whole or not region.space.continuous:
+        cloud = region.nearest(cloud)
     mean, variance = posterior.at(cloud)
-    heights = mean + multiplier * np.sqrt(variance)
+    heights = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
     near = cloud[spread_out(cloud, heights, NEAR, apart / 4.0)]
     return np.concatenate((far, near, bases[:1]))

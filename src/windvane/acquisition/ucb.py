@@ -1,4 +1,4 @@
-"""The upper confidence bound, and uniform sampling as its null hypothesis."""
+"""The upper confidence bound."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from windvane.acquisition.base import Choice, Moment, Posterior
+from windvane.acquisition.base import Moment, PosteriorView, Proposal
 from windvane.acquisition.maximise import maximise
 from windvane.acquisition.schedules import LogBeta, Schedule
+from windvane.acquisition.utility import UpperBound
 from windvane.codec import component
 from windvane.errors import InvalidType
-from windvane.spaces.base import Domain
+from windvane.spaces.region import Region
 
 
 @component
@@ -28,27 +29,10 @@ class UCB:
 
     def propose(
         self,
-        posterior: Posterior,
-        domain: Domain,
+        posterior: PosteriorView,
+        region: Region,
         moment: Moment,
         generator: Callable[[], np.random.Generator],
-    ) -> Choice:
+    ) -> Proposal:
         """The maximiser of the bound."""
-        return maximise(posterior, domain, self.schedule.multiplier(moment), generator)
-
-
-@component
-@dataclass(frozen=True)
-class Uniform:
-    """A random point, whatever the model says."""
-
-    def propose(
-        self,
-        posterior: Posterior,
-        domain: Domain,
-        moment: Moment,
-        generator: Callable[[], np.random.Generator],
-    ) -> Choice:
-        """A sample of the domain."""
-        del posterior, moment
-        return Choice(domain.sample(generator(), 1)[0], float("nan"))
+        return maximise(posterior, region, UpperBound(self.schedule.multiplier(moment)), generator)

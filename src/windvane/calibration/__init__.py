@@ -2,6 +2,6 @@
 
 from windvane.calibration.calibrate import DELTAS, JUMPS, calibrate
 from windvane.calibration.report import Calibration
-from windvane.calibration.rows import Delay, Row
+from windvane.calibration.rows import CalibrationRow, Delay
 
-__all__ = ["DELTAS", "JUMPS", "Calibration", "Delay", "Row", "calibrate"]
+__all__ = ["DELTAS", "JUMPS", "Calibration", "CalibrationRow", "Delay", "calibrate"]

@@ -11,14 +11,13 @@ from typing import Any
 
 from windvane.algorithms import ALGORITHMS, make
 from windvane.calibration.report import Calibration
-from windvane.calibration.rows import Row, delays_of
-from windvane.calibration.runs import Plan, Record, one_run
+from windvane.calibration.rows import CalibrationRow, delays_of
+from windvane.calibration.runs import CalibrationPlan, RunOutcome, one_run
 from windvane.checks import integer, one_of, probability, real
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError, WorkersLost
 from windvane.kernels import Kernel, SpaceTime, Static
 from windvane.optimizer import Optimizer
 from windvane.spaces.base import Domain, listed
-from windvane.surrogates import Model
 from windvane.triggers import Trigger
 
 DELTAS = (0.01, 0.05, 0.1, 0.2)
@@ -81,7 +80,7 @@ def calibrate(
     kernel, noise = _truth(space, told, true_kernel, true_noise_variance)
     length = integer("steps", steps, at_least=2)
     when = length // 2 + 1 if jump_at is None else integer("jump_at", jump_at, at_least=2, at_most=length)
-    plan = Plan(
+    plan = CalibrationPlan(
         space=space,
         goal=made[0].goal,
         contestants=tuple(optimizer.composition for optimizer in made),
@@ -98,7 +97,7 @@ def calibrate(
     if not isinstance(jobs, Executor):
         integer("jobs", jobs, at_least=1)
 
-    records: list[Record] = []
+    records: list[RunOutcome] = []
     if on_progress is not None:
         on_progress(0, count)
     for record in _records(plan, count, jobs):
@@ -106,7 +105,7 @@ def calibrate(
         if on_progress is not None:
             on_progress(len(records), count)
     rows = tuple(
-        Row(
+        CalibrationRow(
             choice=choice,
             label=_label(choice),
             alarms=tuple(record.alarms[number] for record in records),
@@ -120,7 +119,7 @@ def calibrate(
     return Calibration(algorithm, about, kind, rows, plan.jumps, plan.steps, plan.jump_at, count, plan.seed)
 
 
-def _records(plan: Plan, runs: int, jobs: int | Executor) -> Iterator[Record]:
+def _records(plan: CalibrationPlan, runs: int, jobs: int | Executor) -> Iterator[RunOutcome]:
     """The runs in order, wherever they are made."""
     work = partial(one_run, plan)
     if jobs == 1:
@@ -194,14 +193,13 @@ def _contestants(
     algorithm: str, space: Domain, kind: str, choices: list[Any], options: dict[str, Any]
 ) -> list[Optimizer]:
     name = one_of("algorithm", algorithm, ALGORITHMS)
-    if "trigger" not in ALGORITHMS[name].options:
-        triggered = ", ".join(other for other, known in ALGORITHMS.items() if "trigger" in known.options)
+    triggered = [other for other, known in ALGORITHMS.items() if {"delta", "trigger"} <= set(known.options)]
+    if name not in triggered:
         raise InvalidArgument(
-            f"algorithm={name!r}: has no trigger to calibrate; those that have: {triggered}"
+            f"algorithm={name!r}: has no trigger to calibrate; those that have: {', '.join(triggered)}"
         )
     found = [make(name, space, seed=0, **{kind: choice}, **options) for choice in choices]
-    model = found[0].model
-    if isinstance(model, Model) and model.temporal != Static():
+    if found[0].model.temporal != Static():
         raise InvalidArgument(
             "kernel: the simulated function stands still and then jumps; give the spatial kernel only"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from windvane.calibration.rows import Row
+from windvane.calibration.rows import CalibrationRow
 from windvane.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, sheet
 
 COLOURS = (SKY, GREEN, VERMILION, BLUE, ORANGE, PURPLE, BLACK)  # of the jumps, in the order given
@@ -13,7 +13,7 @@ SPREAD = 0.5  # of a line's height is for its jumps
 MARKS = [mantissa * 10**power for power in range(7) for mantissa in (1, 2, 5)]
 
 
-def draw(rows: Sequence[Row], *, kind: str, steps: int) -> Any:
+def draw(rows: Sequence[CalibrationRow], *, kind: str, steps: int) -> Any:
     """Made without pyplot: no window, no global state, nothing to close."""
     longest = max(len(row.label) for row in rows)
     size = (8.0 + 0.075 * longest, 1.6 + 0.42 * len(rows))  # inches, with room for the labels
@@ -27,7 +27,7 @@ def draw(rows: Sequence[Row], *, kind: str, steps: int) -> Any:
     return figure
 
 
-def _false_alarms(panel: Any, rows: Sequence[Row], kind: str, steps: int) -> None:
+def _false_alarms(panel: Any, rows: Sequence[CalibrationRow], kind: str, steps: int) -> None:
     places = range(len(rows))
     for place, row in zip(places, rows, strict=True):
         ends = [100.0 * end for end in row.false_alarms_interval]
@@ -43,7 +43,7 @@ def _false_alarms(panel: Any, rows: Sequence[Row], kind: str, steps: int) -> Non
     panel.set_xlabel(f"% of {len(rows[0].alarms)} runs, 95 % interval", fontsize=9)
 
 
-def _delays(panel: Any, rows: Sequence[Row], style: str) -> None:
+def _delays(panel: Any, rows: Sequence[CalibrationRow], style: str) -> None:
     jumps, rest = rows[0].jumps, rows[0].rest
     never = 1.35 * rest  # where what was not noticed is shown
     shift = SPREAD / max(len(jumps) - 1, 1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from windvane.calibration.figure import draw
-from windvane.calibration.rows import Delay, Row
+from windvane.calibration.rows import CalibrationRow, Delay
 from windvane.calibration.text import aligned, interval, percent, steps
 from windvane.checks import real
 from windvane.errors import InvalidArgument
@@ -30,7 +30,7 @@ class Calibration:
     algorithm: str
     about: str
     kind: str  # of the choice: "delta" or "trigger"
-    rows: tuple[Row, ...]
+    rows: tuple[CalibrationRow, ...]
     jumps: tuple[float, ...]
     steps: int
     jump_at: int
@@ -57,10 +57,10 @@ class Calibration:
         allowed = real("false_alarms", false_alarms, at_least=0.0, at_most=1.0)
         sizes = self.jumps if jump is None else (jump,)
 
-        def share(row: Row) -> float:
+        def share(row: CalibrationRow) -> float:
             return row.false_alarms_interval[1] if cautious else row.false_alarms
 
-        def cost(row: Row) -> tuple[float, float]:
+        def cost(row: CalibrationRow) -> tuple[float, float]:
             return float(np.mean([row.delay(size).mean for size in sizes])), row.false_alarms
 
         ranked = sorted(self.rows, key=cost)

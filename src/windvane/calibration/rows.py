@@ -29,7 +29,7 @@ class Delay(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class CalibrationRow:
     """One contestant: a delta, or a trigger.
 
     `alarms` holds the steps of the false alarms of each run. `delays` is runs x jumps: the observations

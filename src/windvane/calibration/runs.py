@@ -26,7 +26,7 @@ from windvane.triggers import Memory, Never, ResetWindow
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalibrationPlan:
     """What is simulated: the contestants differ in their trigger only."""
 
     space: Domain
@@ -40,7 +40,7 @@ class Plan:
     seed: int
 
 
-class Record(NamedTuple):
+class RunOutcome(NamedTuple):
     """What came out of a run: by contestant, and by jump for the delays."""
 
     alarms: tuple[tuple[int, ...], ...]  # the steps of the false alarms while nothing changes
@@ -50,7 +50,7 @@ class Record(NamedTuple):
 class Luck:
     """The chance in a run: a function of seed, run and step alone, so that contestants share it."""
 
-    def __init__(self, plan: Plan, run: int) -> None:
+    def __init__(self, plan: CalibrationPlan, run: int) -> None:
         optimizer, rest = np.random.SeedSequence((plan.seed, run)).spawn(2)
         self.seed = int(optimizer.generate_state(1, np.uint64)[0])
         self.draws: list[list[float]] = np.random.default_rng(rest).standard_normal((plan.steps, 3)).tolist()
@@ -59,7 +59,7 @@ class Luck:
 class Path:
     """An optimiser at work on an objective."""
 
-    def __init__(self, plan: Plan, luck: Luck, composition: Composition) -> None:
+    def __init__(self, plan: CalibrationPlan, luck: Luck, composition: Composition) -> None:
         self._plan, self._luck = plan, luck
         self.optimizer = Optimizer(plan.space, composition, goal=plan.goal, seed=luck.seed)
         self.objective = Objective(plan.kernel)
@@ -114,7 +114,7 @@ class Watch:
 class Crowd:
     """All contestants in one world, by number."""
 
-    def __init__(self, plan: Plan, luck: Luck) -> None:
+    def __init__(self, plan: CalibrationPlan, luck: Luck) -> None:
         common = _silenced(plan.contestants[0])
         self._silent = Path(plan, luck, common)
         self._watching: dict[int, Watch] = {}
@@ -156,7 +156,7 @@ class Crowd:
         return other
 
 
-def one_run(plan: Plan, run: int) -> Record:
+def one_run(plan: CalibrationPlan, run: int) -> RunOutcome:
     """The run with this number; a pure function of its arguments, on one BLAS thread."""
     alarms: list[list[int]] = [[] for _ in plan.contestants]
     delays: list[list[int | None]] = [[] for _ in plan.contestants]
@@ -171,7 +171,7 @@ def one_run(plan: Plan, run: int) -> Record:
             for number, event in crowd.step().items():
                 if _alarmed(event):
                     alarms[number].append(step)
-    return Record(tuple(map(tuple, alarms)), tuple(map(tuple, delays)))
+    return RunOutcome(tuple(map(tuple, alarms)), tuple(map(tuple, delays)))
 
 
 def _delays(crowd: Crowd, rest: int) -> dict[int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from windvane.cli.running import EXTRA
 from windvane.experiments import bound
-from windvane.experiments.regret_bounds import Problem
+from windvane.experiments.regret_bounds import BoundProblem
 from windvane.extras import require
 
 DESCRIPTION = """\
@@ -65,7 +65,7 @@ def run(given: argparse.Namespace) -> None:
     """Compute, write, show."""
     options = {name: getattr(given, name) for name in OPTIONS}
     rates = None if given.rates is None else (given.rates[0], given.rates[1])
-    problem = Problem.of(rate=given.rate, rates=rates, **options)
+    problem = BoundProblem.of(rate=given.rate, rates=rates, **options)
     if given.out is not None:
         bound.write(problem, given.out)
     if given.json:

@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> None:
     """Run, show, draw."""
     console = require("rich.console", "demo").Console()
     progress = require("rich.progress", "demo")
-    plan = demo.Plan(
+    plan = demo.DemoPlan(
         seeds=integer("--seeds", given.seeds, at_least=1),
         steps=integer("--steps", given.steps, at_least=2),
         rate=real("--rate", given.rate, at_least=0.0, at_most=1.0),
@@ -59,7 +59,7 @@ def run(given: argparse.Namespace) -> None:
     )
     with progress.Progress(*columns, console=console) as bars:
         lines = {name: bars.add_task(label, total=plan.seeds, note="") for name, label in demo.RIVALS.items()}
-        runs: dict[str, list[demo.Run]] = {name: [] for name in demo.RIVALS}
+        runs: dict[str, list[demo.DemoRun]] = {name: [] for name in demo.RIVALS}
         for finished in demo.execute(plan, jobs=integer("--jobs", given.jobs, at_least=1)):
             runs[finished.name].append(finished)
             note = f"R_T/T {demo.median(runs[finished.name]):.3f}"
@@ -70,7 +70,7 @@ def run(given: argparse.Namespace) -> None:
     console.print(f"\nPicture: [bold]{picture}[/bold]", soft_wrap=True)
 
 
-def _table(console: Any, runs: dict[str, list[demo.Run]]) -> None:
+def _table(console: Any, runs: dict[str, list[demo.DemoRun]]) -> None:
     table = require("rich.table", "demo").Table(
         title="Dynamic regret per step, R_T / T (lower is better)", title_justify="left"
     )
@@ -92,7 +92,7 @@ def _table(console: Any, runs: dict[str, list[demo.Run]]) -> None:
     console.print(table)
 
 
-def _resets(console: Any, runs: list[demo.Run]) -> None:
+def _resets(console: Any, runs: list[demo.DemoRun]) -> None:
     first = min(runs, key=lambda run: run.seed)
     resets = [event for event in first.events if event.reset]
     console.print(f"\nResets of ET-GP-UCB in run {first.seed}, and why:")

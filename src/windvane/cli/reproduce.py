@@ -16,7 +16,7 @@ from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.experiments.report import MARKS, counts, size, write_html, write_markdown
-from windvane.experiments.reproduce import Summary, publish, summaries
+from windvane.experiments.reproduce import ExperimentSummary, publish, summaries
 from windvane.experiments.store import Store
 from windvane.extras import require
 from windvane.tasks import task
@@ -124,7 +124,7 @@ def _literal(text: object) -> str:
     return str(require("rich.markup", EXTRA).escape(str(text)))
 
 
-def _say(console: Any, summary: Summary, out: Path, seconds: float) -> None:
+def _say(console: Any, summary: ExperimentSummary, out: Path, seconds: float) -> None:
     """The table, if the screen is wide enough for it, its notes, and the verdicts."""
     console.print(
         f"[bold]{summary.source}: {summary.title}[/bold] ({size(summary)}; {seconds:.0f} s)", highlight=False
@@ -179,7 +179,7 @@ def _place_for(page: Path) -> None:
         raise StorageFailure(f"--markdown {page}: {error.strerror or error}; choose another place") from error
 
 
-def _page(write: Any, path: Path, out: Path, found: list[Summary]) -> None:
+def _page(write: Any, path: Path, out: Path, found: list[ExperimentSummary]) -> None:
     try:
         write(path, out, found)
     except OSError as error:

@@ -14,7 +14,7 @@ from windvane.experiments.execution import execute
 from windvane.experiments.executors import Dask, Processes, Workers
 from windvane.experiments.measures import Result
 from windvane.experiments.store import Store
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 from windvane.extras import require
 
 EXTRA = "experiments"
@@ -89,8 +89,8 @@ def bars_on(console: Any) -> Any:
 
 
 def watched(
-    console: Any, name: str, trials: Sequence[Trial], store: Store, workers: Workers
-) -> dict[Trial, Result]:
+    console: Any, name: str, trials: Sequence[RunSpec], store: Store, workers: Workers
+) -> dict[RunSpec, Result]:
     """The results, with a bar that knows how long it will take."""
     with bars_on(console) as bars:
         bar = bars.add_task(name, total=len(trials))

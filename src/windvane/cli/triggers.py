@@ -14,7 +14,7 @@ from windvane.cli.running import EXTRA
 from windvane.errors import StorageFailure
 from windvane.experiments import triggers, triggers_page
 from windvane.experiments.report import MARKS
-from windvane.experiments.triggers import QUICK, Plan
+from windvane.experiments.triggers import QUICK, TriggerStudyPlan
 from windvane.extras import require
 
 DESCRIPTION = """\
@@ -54,7 +54,7 @@ def register(verbs: Any) -> None:
 def run(given: argparse.Namespace) -> None:
     """Check everything, run, write, show."""
     first = integer("--seed", given.seed, at_least=0)
-    plan = QUICK if given.quick else Plan()
+    plan = QUICK if given.quick else TriggerStudyPlan()
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
@@ -70,7 +70,7 @@ def run(given: argparse.Namespace) -> None:
     console.print(text(f"{given.out}{os.sep}: {files}"), soft_wrap=True)
 
 
-def _show(console: Any, study: triggers.Study) -> None:
+def _show(console: Any, study: triggers.TriggerStudy) -> None:
     rich, text = require("rich.table", EXTRA), require("rich.text", EXTRA).Text
     for title, build in triggers_page.SECTIONS:
         shown = build(study)

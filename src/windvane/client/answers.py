@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,10 +80,10 @@ class RemoteRecord:
     key: str | None = None
 
     def as_event(self) -> Event:
-        """The event of a tell, as the optimiser gave it; what JSON cannot say is infinite."""
+        """The event of a tell, as the optimiser gave it; see `Event.from_dict` for what JSON cannot say."""
         values = {**(self.event or {}), "x": self.x, "y": self.y}
-        values.update({name: math.inf for name in ("statistic", "threshold") if values.get(name) is None})
-        return read(Event, values)
+        read(Event, values)  # says what it lacks
+        return Event.from_dict(values)
 
 
 @dataclass(frozen=True)

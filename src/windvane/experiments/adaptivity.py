@@ -16,7 +16,7 @@ import numpy as np
 from windvane.errors import UnknownName
 from windvane.experiments.leaderboard import Leaderboard, number
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 
 CLOSE = 1.10
 RESAMPLES = 4000
@@ -99,18 +99,18 @@ def losses(found: Sequence[Duel]) -> list[Duel]:
     return sorted((duel for duel in found if not duel.close), key=lambda duel: -duel.ratio)
 
 
-def duel_table(subject: str, found: Sequence[Duel]) -> Table:
+def duel_table(subject: str, found: Sequence[Duel]) -> TextTable:
     """One row a task, the subject's worst first."""
     rows = [
         (duel.task, duel.spoken, f"{duel.regret:.3g}", f"{duel.rival_regret:.3g}", duel.rival)
         for duel in sorted(found, key=lambda duel: -duel.ratio)
     ]
-    return Table(
+    return TextTable(
         ("task", "ratio (95 % interval)", f"R_T / T of {subject}", "of the best rival", "which"), rows
     )
 
 
-def standings(board: Leaderboard) -> Table:
+def standings(board: Leaderboard) -> TextTable:
     """One row an algorithm, from the smallest worst ratio to the largest."""
     tasks = board.tasks
     rows = [
@@ -124,10 +124,10 @@ def standings(board: Leaderboard) -> Table:
         )
         for s in board.standings
     ]
-    return Table(("algorithm", "worst ratio", "where", "within 10 %", "mean ratio", "mean rank"), rows)
+    return TextTable(("algorithm", "worst ratio", "where", "within 10 %", "mean ratio", "mean rank"), rows)
 
 
-def regrets(board: Leaderboard) -> Table:
+def regrets(board: Leaderboard) -> TextTable:
     """R_T / T, tasks x algorithms; the best of a task is bold."""
     names = [standing.algorithm for standing in board.standings]
     rows = []
@@ -139,7 +139,7 @@ def regrets(board: Leaderboard) -> Table:
                 *(f"**{line.regret:.3g}**" if line.ratio == 1.0 else f"{line.regret:.3g}" for line in lines),
             )
         )
-    return Table(("task", *names), rows)
+    return TextTable(("task", *names), rows)
 
 
 def plain(duel: Duel) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from windvane.experiments.adaptivity import Duel
 from windvane.experiments.contest import Arena
 from windvane.experiments.leaderboard import Leaderboard
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.files import whole, write_text
 
 TITLE = "Adaptivity"
@@ -160,7 +160,7 @@ def _subject(subject: str, found: Sequence[Duel]) -> list[str]:
     return parts
 
 
-def tasks(found: Outcome) -> Table:
+def tasks(found: Outcome) -> TextTable:
     """What each task is, and which are stand-ins."""
     rows = []
     for arena in found.terms.arenas:
@@ -168,10 +168,10 @@ def tasks(found: Outcome) -> Table:
         rate = f"({found.terms.rate:g})" if arena.rate is None else f"{arena.rate:.3g}"
         kind = f" ({arena.stand_in})" if arena.stand_in else ""
         rows.append((arena.label, str(arena.task.horizon), rate, f"{one.about}{kind}", f"`{one.text}`"))
-    return Table(("task", "T", "rate", "what changes", "as an entry of `windvane bench --tasks`"), rows)
+    return TextTable(("task", "T", "rate", "what changes", "as an entry of `windvane bench --tasks`"), rows)
 
 
-def _left_aligned(table: Table) -> str:
+def _left_aligned(table: TextTable) -> str:
     """A table of words."""
     head, _, *rows = table.markdown().split("\n")
     return "\n".join((head, "|" + ":--|" * len(table.header), *rows))

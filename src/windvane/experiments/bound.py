@@ -15,15 +15,15 @@ import numpy as np
 
 from windvane.errors import StorageFailure
 from windvane.experiments import figures
-from windvane.experiments.regret_bounds import MOST_STEPS, Problem
-from windvane.experiments.tables import Table
+from windvane.experiments.regret_bounds import MOST_STEPS, BoundProblem
+from windvane.experiments.tables import TextTable
 from windvane.files import write_text
 
 GRID = 120  # points a curve of the figure
 TERMS = {"exploration": figures.BLUE, "variance_mismatch": figures.GREEN, "mean_mismatch": figures.PURPLE}
 
 
-def plain(problem: Problem) -> dict[str, Any]:
+def plain(problem: BoundProblem) -> dict[str, Any]:
     """Everything, as JSON."""
     found, window, order = problem.bound(), problem.window(), problem.order
     low_gain = problem.gain(window[1])
@@ -42,14 +42,14 @@ def plain(problem: Problem) -> dict[str, Any]:
     }
 
 
-def tables(problem: Problem) -> list[tuple[str, Table]]:
+def tables(problem: BoundProblem) -> list[tuple[str, TextTable]]:
     """The window and its ingredients, Theorem 1 term by term, Corollary 1."""
     found, (shortest, longest), steps = problem.bound(), problem.window(), problem.horizon
     low, high = problem.rates
     greedy = problem.gain(longest)
     beyond = ", beyond its last step by its last increment" if longest > MOST_STEPS else ""
     c = problem.constants
-    first = Table(
+    first = TextTable(
         ("quantity", "value", "meaning"),
         (
             (
@@ -70,7 +70,7 @@ def tables(problem: Problem) -> list[tuple[str, Table]]:
     trivial = problem.trivial()
     terms = [(term.replace("_", " "), getattr(found, term)) for term in TERMS]
     lines = [*terms, ("constant", found.constant), ("Theorem 1", found.total), ("trivial bound", trivial)]
-    second = Table(
+    second = TextTable(
         ("term", "R_T", "R_T / T", "share of the trivial bound"),
         [(name, f"{value:.4g}", f"{value / steps:.4g}", f"{value / trivial:.3g}") for name, value in lines],
     )
@@ -85,7 +85,7 @@ def tables(problem: Problem) -> list[tuple[str, Table]]:
     order = problem.order
     if order is not None:
         orders = ("static", "exploration", "variance_mismatch", "mean_mismatch")
-        third = Table(
+        third = TextTable(
             ("order", "of R_T", "of R_T / T"),
             [
                 (name.replace("_", " "), f"{getattr(order, name):.4g}", f"{getattr(order, name) / steps:.3g}")
@@ -96,7 +96,7 @@ def tables(problem: Problem) -> list[tuple[str, Table]]:
     return shown
 
 
-def verdicts(problem: Problem) -> list[str]:
+def verdicts(problem: BoundProblem) -> list[str]:
     """What it all means, in sentences."""
     found, trivial = problem.bound(), problem.trivial()
     said = []
@@ -131,7 +131,7 @@ def verdicts(problem: Problem) -> list[str]:
     return said
 
 
-def markdown(problem: Problem) -> str:
+def markdown(problem: BoundProblem) -> str:
     """Tables and sentences."""
     parts = ["# Theorem 1 and Corollary 1"]
     for title, table in tables(problem):
@@ -139,7 +139,7 @@ def markdown(problem: Problem) -> str:
     return "\n\n".join([*parts, *verdicts(problem)]) + "\n"
 
 
-def figure(problem: Problem) -> Any:
+def figure(problem: BoundProblem) -> Any:
     """The terms over the rate and over the horizon, log-log, beside the trivial bound."""
     page, axes = figures.sheet(1, 2, (10.5, 4.4), sharey=True)
     low, high = problem.lambdas or (1.0, 1.0)
@@ -178,14 +178,14 @@ def figure(problem: Problem) -> Any:
     return page
 
 
-def _interval(problem: Problem) -> str:
+def _interval(problem: BoundProblem) -> str:
     if problem.lambdas is None or problem.rates[0] == problem.rates[1]:
         return "the rate itself"
     low, high = problem.lambdas
     return f"[{low:.2g} eps, {high:.2g} eps]"
 
 
-def write(problem: Problem, folder: Path) -> None:
+def write(problem: BoundProblem, folder: Path) -> None:
     """bound.md, bound.json, figure.png and figure.pdf."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

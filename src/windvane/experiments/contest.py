@@ -15,7 +15,7 @@ from windvane.errors import InvalidArgument, WindvaneError
 from windvane.experiments import spelling
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import optimizer_for, own_algorithm, own_signature
-from windvane.experiments.trial import TOLD, Call, Trial, call
+from windvane.experiments.trial import TOLD, Call, RunSpec, call
 from windvane.surrogates import Given
 from windvane.tasks import TASKS, Task, task
 
@@ -261,7 +261,7 @@ def rehearse(found: Iterable[Cell], where: Iterable[Arena], seed: int) -> None:
     for one in found:
         if ":" not in one.algorithm.name:
             try:
-                optimizer_for(Trial(one.task, one.algorithm, seed, one.told), tasks[one.column])
+                optimizer_for(RunSpec(one.task, one.algorithm, seed, one.told), tasks[one.column])
             except WindvaneError as error:
                 raise type(error)(f"{one.row} on {one.column}: {error}") from None
 

@@ -31,7 +31,7 @@ TOLD_THE_RATE = ("r-gp-ucb", "tv-gp-ucb")
 
 
 @dataclass(frozen=True)
-class Plan:
+class DemoPlan:
     """What is run."""
 
     seeds: int = 10
@@ -40,7 +40,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class DemoRun:
     """One algorithm on one objective."""
 
     name: str
@@ -51,7 +51,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Summary:
+class DemoSummary:
     """A row of the table."""
 
     median: float
@@ -61,7 +61,7 @@ class Summary:
     milliseconds: float
 
 
-def run_one(plan: Plan, name: str, seed: int) -> Run:
+def run_one(plan: DemoPlan, name: str, seed: int) -> DemoRun:
     """One run; the objective and the noise depend on the seed only, so rivals meet the same ones."""
     drifting = task("within-model", rate=plan.rate, horizon=plan.steps, seed=seed)
     options: dict[str, Any] = {"rate": plan.rate} if name in TOLD_THE_RATE else {}
@@ -77,10 +77,10 @@ def run_one(plan: Plan, name: str, seed: int) -> Run:
     )
     start = time.perf_counter()
     trace = simulate(optimizer, drifting, seed=seed)
-    return Run(name, seed, trace.regret, trace.events, time.perf_counter() - start)
+    return DemoRun(name, seed, trace.regret, trace.events, time.perf_counter() - start)
 
 
-def execute(plan: Plan, jobs: int) -> Iterator[Run]:
+def execute(plan: DemoPlan, jobs: int) -> Iterator[DemoRun]:
     """Every run, as it finishes."""
     work = [(plan, name, seed) for seed in range(plan.seeds) for name in RIVALS]
     with Processes(jobs).start() as pool:
@@ -88,17 +88,17 @@ def execute(plan: Plan, jobs: int) -> Iterator[Run]:
             yield future.result()
 
 
-def median(runs: list[Run]) -> float:
+def median(runs: list[DemoRun]) -> float:
     """The median of R_T / T."""
     return float(np.median([run.regret.mean() for run in runs]))
 
 
-def summary(runs: list[Run]) -> Summary:
+def summary(runs: list[DemoRun]) -> DemoSummary:
     """The table's row for one algorithm."""
     average = np.array([run.regret.mean() for run in runs])
     low, middle, high = np.percentile(average, (25, 50, 75))
     steps = sum(len(run.regret) for run in runs)
-    return Summary(
+    return DemoSummary(
         float(middle),
         float(low),
         float(high),
@@ -107,7 +107,7 @@ def summary(runs: list[Run]) -> Summary:
     )
 
 
-def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
+def picture(plan: DemoPlan, runs: dict[str, list[DemoRun]], path: Path) -> Path:
     """Regret over time above; below, ET-GP-UCB's test statistic under its threshold in one run."""
     figure, axes = sheet(2, 1, (9, 7), height_ratios=(3, 2), sharex=True)
     above, below = axes[:, 0]
@@ -134,7 +134,7 @@ def picture(plan: Plan, runs: dict[str, list[Run]], path: Path) -> Path:
     return path
 
 
-def _trigger_panel(panel: Any, run: Run) -> None:
+def _trigger_panel(panel: Any, run: DemoRun) -> None:
     steps = [event.step for event in run.events]
     panel.plot(steps, [event.threshold for event in run.events], color=BLACK, lw=1.4, label="threshold")
     panel.plot(

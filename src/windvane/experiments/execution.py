@@ -10,21 +10,21 @@ from windvane.errors import WorkersLost
 from windvane.experiments.executors import Workers
 from windvane.experiments.measures import Result, run
 from windvane.experiments.store import SECONDS, Store
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 
 MOST_BREAKS = 3  # in a row, without a single run in between
 
-Report = Callable[[Trial, Result], None]
+Report = Callable[[RunSpec, Result], None]
 
 
 def execute(
-    trials: Sequence[Trial],
+    trials: Sequence[RunSpec],
     store: Store,
     workers: Workers,
     *,
     on_kept: Callable[[int], None] | None = None,
     on_done: Report | None = None,
-) -> dict[Trial, Result]:
+) -> dict[RunSpec, Result]:
     """The result of every trial, in the order of `trials` whatever the order they finished in.
 
     A run that raises stops the experiment with its error; a worker that dies does not: the runs it had in
@@ -37,7 +37,7 @@ def execute(
         on_kept(len(results))
     waiting = deque(trial for trial in wanted if trial not in results)
 
-    def finished(trial: Trial, result: Result) -> None:
+    def finished(trial: RunSpec, result: Result) -> None:
         store.put(trial, result)
         results[trial] = result
         if on_done is not None:
@@ -64,13 +64,13 @@ def execute(
 
 def _drain(
     executor: Executor,
-    waiting: deque[Trial],
+    waiting: deque[RunSpec],
     width: int,
-    finished: Callable[[Trial, Result], None],
+    finished: Callable[[RunSpec, Result], None],
     pause: Callable[[], None],
 ) -> None:
     """Run everything, with a `pause` when nothing comes; a failure puts the unfinished back to `waiting`."""
-    flying: dict[Future[Result], Trial] = {}
+    flying: dict[Future[Result], RunSpec] = {}
     try:
         while waiting or flying:
             while waiting and len(flying) < width:
@@ -93,7 +93,7 @@ def _drain(
         raise
 
 
-def _result_of(future: Future[Result], trial: Trial) -> Result:
+def _result_of(future: Future[Result], trial: RunSpec) -> Result:
     """The result, or the error with the trial it belongs to."""
     try:
         return future.result()

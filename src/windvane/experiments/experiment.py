@@ -13,8 +13,8 @@ from typing import Any
 from windvane.errors import InvalidArgument
 from windvane.experiments.claims import Claim
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
-from windvane.experiments.trial import REGRET, TOLD, Call, Trial, call
+from windvane.experiments.tables import TextTable
+from windvane.experiments.trial import REGRET, TOLD, Call, RunSpec, call
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Cell:
     measure: Call = REGRET
     runs: int | None = None  # at most so many of the experiment's runs
 
-    def trials(self, seeds: range) -> list[Trial]:
+    def trials(self, seeds: range) -> list[RunSpec]:
         """One trial a seed."""
         return [
-            Trial(self.task, self.algorithm, seed, self.told, self.measure) for seed in seeds[: self.runs]
+            RunSpec(self.task, self.algorithm, seed, self.told, self.measure) for seed in seeds[: self.runs]
         ]
 
 
-def trials_of(cells: Iterable[Cell], seeds: range) -> list[Trial]:
+def trials_of(cells: Iterable[Cell], seeds: range) -> list[RunSpec]:
     """Every run, those of a seed together: a worker then draws an objective once for all rivals."""
     trials = dict.fromkeys(trial for cell in cells for trial in cell.trials(seeds))
     return sorted(trials, key=lambda trial: (trial.seed, str(trial.task)))
@@ -71,11 +71,11 @@ class Experiment:
     runs: int  # a cell at full size, the paper's where it says so
     quick: int  # a cell, with --quick
     cells: Callable[[Setting], list[Cell]]
-    table: Callable[[Results], Table]
+    table: Callable[[Results], TextTable]
     figure: Callable[[Results], Any]
     claims: Callable[[Results], list[Claim]]
     data: bool = False  # whether it reads files
 
-    def trials(self, setting: Setting, seeds: range) -> list[Trial]:
+    def trials(self, setting: Setting, seeds: range) -> list[RunSpec]:
         """Every run of its cells."""
         return trials_of(self.cells(setting), seeds)

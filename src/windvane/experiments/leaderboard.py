@@ -18,7 +18,7 @@ import numpy as np
 from windvane.errors import InvalidArgument, StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.files import whole, write_text
 from windvane.late import stats
 
@@ -28,7 +28,7 @@ TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True)
-class Line:
+class LeaderboardLine:
     """One algorithm on one task; medians with quartiles, R_T / T as it is and as a score."""
 
     task: str
@@ -61,7 +61,7 @@ class Leaderboard:
     """Standings from first to last, and the lines they rest on, task by task and best first."""
 
     standings: tuple[Standing, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[LeaderboardLine, ...]
     yardsticks: Mapping[str, float]  # R_T / T of random search, by task
     left_out: tuple[str, ...] = ()  # tasks on which random search has no regret
 
@@ -70,11 +70,11 @@ class Leaderboard:
         """In the order in which they were given."""
         return list(self.yardsticks)
 
-    def on(self, task: str) -> list[Line]:
+    def on(self, task: str) -> list[LeaderboardLine]:
         """The lines of a task, best first."""
         return [line for line in self.lines if line.task == task]
 
-    def line(self, algorithm: str, task: str) -> Line:
+    def line(self, algorithm: str, task: str) -> LeaderboardLine:
         """The line of an algorithm on a task."""
         return next(line for line in self.on(task) if line.algorithm == algorithm)
 
@@ -90,7 +90,7 @@ def rank(results: Results, random: Mapping[str, Group], order: Order = "mean ran
     Algorithms are ordered by their mean rank, or by the worst of their ratios to the best; equals by the
     geometric mean of these ratios.
     """
-    lines: list[Line] = []
+    lines: list[LeaderboardLine] = []
     yardsticks: dict[str, float] = {}
     left_out = []
     for task in results.columns:
@@ -106,11 +106,11 @@ def rank(results: Results, random: Mapping[str, Group], order: Order = "mean ran
     return Leaderboard(_standings(results.rows, lines, order), tuple(lines), yardsticks, tuple(left_out))
 
 
-def _lines(task: str, groups: Mapping[str, Group], unit: float) -> list[Line]:
+def _lines(task: str, groups: Mapping[str, Group], unit: float) -> list[LeaderboardLine]:
     medians = [group.median for group in groups.values()]
     ranks = stats.rankdata(medians, method="average")
     found = [
-        Line(
+        LeaderboardLine(
             task,
             algorithm,
             len(group),
@@ -130,7 +130,9 @@ def _ratio(value: float, best: float) -> float:
     return value / best if best > 0.0 else math.inf
 
 
-def _standings(algorithms: Sequence[str], lines: Sequence[Line], order: Order) -> tuple[Standing, ...]:
+def _standings(
+    algorithms: Sequence[str], lines: Sequence[LeaderboardLine], order: Order
+) -> tuple[Standing, ...]:
     summary = []
     for algorithm in algorithms:
         own = [line for line in lines if line.algorithm == algorithm]
@@ -168,7 +170,7 @@ def about(board: Leaderboard) -> list[str]:
     return said
 
 
-def overall(board: Leaderboard) -> Table:
+def overall(board: Leaderboard) -> TextTable:
     """One row an algorithm."""
     rows = [
         (
@@ -181,10 +183,10 @@ def overall(board: Leaderboard) -> Table:
         )
         for s in board.standings
     ]
-    return Table(("algorithm", "place", "mean rank", "ratio to best", "worst ratio", "where"), rows)
+    return TextTable(("algorithm", "place", "mean rank", "ratio to best", "worst ratio", "where"), rows)
 
 
-def by_task(board: Leaderboard, task: str) -> Table:
+def by_task(board: Leaderboard, task: str) -> TextTable:
     """One row an algorithm, best first."""
     rows = [
         (
@@ -196,7 +198,7 @@ def by_task(board: Leaderboard, task: str) -> Table:
         )
         for line in board.on(task)
     ]
-    return Table(("algorithm", "score (quartiles)", "rank", "ratio to best", "R_T / T"), rows)
+    return TextTable(("algorithm", "score (quartiles)", "rank", "ratio to best", "R_T / T"), rows)
 
 
 def number(value: float) -> str:

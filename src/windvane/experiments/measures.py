@@ -20,7 +20,7 @@ from windvane.algorithms import make
 from windvane.data import Prediction
 from windvane.errors import AlgorithmFailed, InvalidArgument, UnknownName
 from windvane.experiments.guard import Guarded, explained
-from windvane.experiments.trial import Call, Trial
+from windvane.experiments.trial import Call, RunSpec
 from windvane.simulate import simulate
 from windvane.tasks import TASKS, Task, task
 from windvane.threads import one_thread
@@ -30,7 +30,7 @@ Result = dict[str, npt.NDArray[Any]]
 SELDOM_MORE = 4  # tasks kept by a worker
 
 
-def run(trial: Trial) -> Result:
+def run(trial: RunSpec) -> Result:
     """Carry out a trial, on one BLAS thread: another number of threads rounds differently."""
     with one_thread:
         return MEASURES[trial.measure.name](trial, **trial.measure.keywords())
@@ -44,7 +44,7 @@ def _task(what: Call, seed: int) -> Task:
     return task(what.name, **options)
 
 
-def optimizer_for(trial: Trial, objective: Task) -> Any:
+def optimizer_for(trial: RunSpec, objective: Task) -> Any:
     """The algorithm by name, or the researcher's own given as module:function."""
     told = {name: getattr(objective, name, None) for name in trial.told}
     given = {**told, **trial.algorithm.keywords()}
@@ -105,14 +105,14 @@ def find_module(name: str) -> bool:
         return False
 
 
-def regret(trial: Trial, *, steps: int | None = None) -> Result:
+def regret(trial: RunSpec, *, steps: int | None = None) -> Result:
     """r_t for t = 1 .. T and the steps of the resets."""
     objective = _task(trial.task, trial.seed)
     trace = simulate(optimizer_for(trial, objective), objective, seed=trial.seed, steps=steps)
     return {"regret": trace.regret, "resets": trace.resets}
 
 
-def alarms(trial: Trial, *, deltas: tuple[float, ...], until: int, steps: int) -> Result:
+def alarms(trial: RunSpec, *, deltas: tuple[float, ...], until: int, steps: int) -> Result:
     """Where Lemma 3's bound is broken along a run that is never reset, for each delta.
 
     Until its first reset ET-GP-UCB is GP-UCB, and a reset window only decides which of these steps

@@ -13,13 +13,13 @@ import numpy as np
 
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import Result
-from windvane.experiments.trial import Call, Trial
+from windvane.experiments.trial import Call, RunSpec
 from windvane.extras import require
 from windvane.files import whole
 
 
 def write_records(
-    path: Path, name: str, cells: Sequence[Cell], seeds: range, results: dict[Trial, Result]
+    path: Path, name: str, cells: Sequence[Cell], seeds: range, results: dict[RunSpec, Result]
 ) -> None:
     """Write the runs of an experiment, cell by cell and seed by seed.
 

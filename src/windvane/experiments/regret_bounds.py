@@ -86,7 +86,7 @@ def _factor(sides: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoundProblem:
     """What Theorem 1 is asked about; `rates` are the bounds on eps that set the window."""
 
     rate: float
@@ -115,7 +115,7 @@ class Problem:
         b0: float | None = None,
         a1: float | None = None,
         b1: float | None = None,
-    ) -> Problem:
+    ) -> BoundProblem:
         """Checked; constants that are not given are derived from the kernel, bounds from the rate itself."""
         rate = real("rate", rate, at_least=0.0, at_most=1.0)
         low, high = (rate, rate) if rates is None else rates

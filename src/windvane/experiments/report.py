@@ -11,7 +11,7 @@ from pathlib import Path
 
 from windvane.experiments.claims import Claim, Verdict
 from windvane.experiments.paper.contradictions import CONTRADICTIONS
-from windvane.experiments.reproduce import Summary
+from windvane.experiments.reproduce import ExperimentSummary
 from windvane.experiments.tables import line
 from windvane.files import write_text
 
@@ -47,7 +47,7 @@ code { background: var(--band); padding: .1em .35em; border-radius: 4px; }
 """
 
 
-def counts(summaries: Sequence[Summary]) -> str:
+def counts(summaries: Sequence[ExperimentSummary]) -> str:
     """How many claims hold.
 
     >>> counts([])
@@ -64,7 +64,7 @@ def counts(summaries: Sequence[Summary]) -> str:
     return ", ".join(parts) or "no claims"
 
 
-def write_html(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
+def write_html(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) -> None:
     """One file, pictures inside: it can be sent and opened anywhere."""
     links = "".join(
         f"<div><a href='#{s.name}'>{html.escape(s.source)}: {html.escape(s.title)}</a></div>"
@@ -92,17 +92,17 @@ figures beside ours. Of its claims: {counts(summaries)}.</p>
     write_text(path, page)
 
 
-def _version(summaries: Sequence[Summary]) -> str:
+def _version(summaries: Sequence[ExperimentSummary]) -> str:
     return ", ".join(sorted({summary.version for summary in summaries}))
 
 
-def size(summary: Summary) -> str:
+def size(summary: ExperimentSummary) -> str:
     """How many runs, and how many there could be."""
     runs = "1 run a cell" if summary.runs == 1 else f"{summary.runs} runs a cell"
     return runs if summary.runs >= summary.full else f"{runs}, {summary.full} at full size"
 
 
-def _section(summary: Summary, out: Path) -> str:
+def _section(summary: ExperimentSummary, out: Path) -> str:
     picture = base64.b64encode((out / summary.name / "figure.png").read_bytes()).decode()
     rows = "".join(
         f"<tr><td>{html.escape(claim.text)}</td>"
@@ -122,7 +122,7 @@ def _section(summary: Summary, out: Path) -> str:
 </section>"""
 
 
-def write_markdown(path: Path, out: Path, summaries: Sequence[Summary]) -> None:
+def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) -> None:
     """The same as a Markdown page; its pictures are copied to images/reproduction beside it."""
     images = path.parent / "images" / "reproduction"
     images.mkdir(parents=True, exist_ok=True)

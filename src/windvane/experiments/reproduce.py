@@ -21,13 +21,13 @@ from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.measures import Result
 from windvane.experiments.records import write_records
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
-from windvane.experiments.trial import Trial
+from windvane.experiments.tables import TextTable
+from windvane.experiments.trial import RunSpec
 from windvane.files import write_text
 
 
 @dataclass(frozen=True)
-class Summary:
+class ExperimentSummary:
     """What a report says of an experiment; kept as JSON beside its figure."""
 
     name: str
@@ -37,7 +37,7 @@ class Summary:
     runs: int
     full: int  # runs a cell at full size
     version: str
-    table: Table
+    table: TextTable
     claims: tuple[Claim, ...]
 
     def write(self, path: Path) -> None:
@@ -45,11 +45,11 @@ class Summary:
         write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
-    def read(cls, path: Path) -> Summary:
+    def read(cls, path: Path) -> ExperimentSummary:
         """The inverse of `write`."""
         try:
             plain: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            table = Table(**plain.pop("table"))
+            table = TextTable(**plain.pop("table"))
             found = tuple(Claim(**claim) for claim in plain.pop("claims"))
             return cls(**plain, table=table, claims=found)
         except (OSError, ValueError, TypeError, KeyError) as error:
@@ -58,7 +58,7 @@ class Summary:
             ) from None
 
 
-def gather(cells: list[Cell], seeds: range, results: dict[Trial, Result]) -> Results:
+def gather(cells: list[Cell], seeds: range, results: dict[RunSpec, Result]) -> Results:
     """Results by row and column."""
     return Results(
         {
@@ -76,10 +76,10 @@ def publish(
     experiment: Experiment,
     setting: Setting,
     seeds: range,
-    results: dict[Trial, Result],
+    results: dict[RunSpec, Result],
     out: Path,
     command: str,
-) -> Summary:
+) -> ExperimentSummary:
     """Write the experiment's folder."""
     folder = out / experiment.name
     cells = experiment.cells(setting)
@@ -87,7 +87,7 @@ def publish(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_records(folder / "records.parquet", experiment.name, cells, seeds, results)
-        summary = Summary(
+        summary = ExperimentSummary(
             experiment.name,
             experiment.source,
             experiment.title,
@@ -112,8 +112,10 @@ def publish(
     return summary
 
 
-def summaries(out: Path, order: list[str]) -> list[Summary]:
+def summaries(out: Path, order: list[str]) -> list[ExperimentSummary]:
     """Everything reproduced in a folder so far, in the given order."""
     return [
-        Summary.read(out / name / "summary.json") for name in order if (out / name / "summary.json").is_file()
+        ExperimentSummary.read(out / name / "summary.json")
+        for name in order
+        if (out / name / "summary.json").is_file()
     ]

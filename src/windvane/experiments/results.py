@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.errors import UnknownName
@@ -56,11 +55,6 @@ class Group:
     def resets(self) -> Array:
         """The number of resets of each run."""
         return np.array([len(run["resets"]) for run in self.runs], dtype=np.float64)
-
-    @cached_property
-    def reset_steps(self) -> npt.NDArray[np.int64]:
-        """The steps of all resets of all runs."""
-        return np.concatenate([run["resets"] for run in self.runs]).astype(np.int64)
 
     @property
     def median(self) -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from windvane.checks import one_of
-from windvane.entries import Entry, named_triggers
+from windvane.entries import Entry, with_parts
 from windvane.errors import InvalidType
 
 BLIND, TRIGGER = "blind", "trigger"
@@ -23,7 +22,7 @@ def blind(entry: Entry) -> bool:
 
 
 def options(entry: Entry) -> dict[str, Any]:
-    """What the algorithm is made with: a trigger for its name, and without `blind`.
+    """What the algorithm is made with: parts for their names, and without `blind`.
 
     >>> options(Entry("et-gp-ucb", (("trigger", "posterior-bound"), ("blind", True))))
     {'trigger': PosteriorBound(delta=0.1, noise_cap=None)}
@@ -32,10 +31,7 @@ def options(entry: Entry) -> dict[str, Any]:
     if ":" in entry.name:
         return given
     given.pop(BLIND, None)
-    if TRIGGER in given:
-        known = named_triggers()
-        given[TRIGGER] = known[one_of(f"--algorithms {entry.name}: trigger", given[TRIGGER], known)]()
-    return given
+    return with_parts(f"--algorithms {entry.name}: ", given)
 
 
 def label(entry: Entry) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from windvane.errors import StorageFailure
 from windvane.experiments.measures import Result
-from windvane.experiments.trial import Trial
+from windvane.experiments.trial import RunSpec
 
 SECONDS = 0.5
 BUSY = 30.0  # seconds to wait for another process that writes
@@ -31,7 +31,7 @@ class Store:
 
     >>> import tempfile
     >>> from windvane.experiments.trial import call
-    >>> trial = Trial(call("within-model"), call("gp-ucb"), seed=0)
+    >>> trial = RunSpec(call("within-model"), call("gp-ucb"), seed=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Store(Path(folder) / "runs.sqlite") as store:
     ...         store.put(trial, {"regret": np.array([0.5, 0.25])})
@@ -54,11 +54,11 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def find(self, trials: Iterable[Trial]) -> dict[Trial, Result]:
+    def find(self, trials: Iterable[RunSpec]) -> dict[RunSpec, Result]:
         """The results that are there."""
         by_key = {trial.key: trial for trial in trials}
         keys = list(by_key)
-        found: dict[Trial, Result] = {}
+        found: dict[RunSpec, Result] = {}
         with self._explained():
             for start in range(0, len(keys), AT_ONCE):
                 some = keys[start : start + AT_ONCE]
@@ -68,7 +68,7 @@ class Store:
                     found[by_key[key]] = self._unpacked(blob)
         return found
 
-    def put(self, trial: Trial, result: Result) -> None:
+    def put(self, trial: RunSpec, result: Result) -> None:
         """Keep a result."""
         with self._explained():
             self._database.execute(

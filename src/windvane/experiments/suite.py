@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from windvane.algorithms import ALGORITHMS
-from windvane.entries import Entry, named_triggers, parse
+from windvane.entries import Entry, named_parts, parse
 from windvane.errors import WindvaneError
 from windvane.experiments import contest, spelling
 from windvane.experiments.contest import Arena
@@ -27,7 +27,7 @@ SUBJECT = "auto"  # the algorithm whose adaptivity the page is about
 
 
 @dataclass(frozen=True)
-class Member:
+class SuiteTask:
     """A task of the suite: its name in tables, the entry it is built from, and what changes in it."""
 
     label: str
@@ -36,52 +36,51 @@ class Member:
 
 
 TASKS = (
-    Member("static", "within-model:rate=0.0,horizon=300", "nothing changes"),
-    Member("drift 0.003", "within-model:rate=0.003,horizon=300", "slow drift, eps = 0.003"),
-    Member("drift 0.01", "within-model:rate=0.01,horizon=300", "drift, eps = 0.01"),
-    Member("drift 0.03", "within-model:rate=0.03,horizon=300", "drift, eps = 0.03"),
-    Member("drift 0.1", "within-model:rate=0.1,horizon=300", "fast drift, eps = 0.1"),
-    Member("drift 0.03 in 1-d", "within-model:rate=0.03,dim=1,horizon=300", "drift on a line"),
-    Member("drift 0.01 in 4-d", "within-model:rate=0.01,dim=4,horizon=200", "drift in four dimensions"),
-    Member("rate change", "rate-change:horizon=350", "eps = 0.01, from t = 175 on 0.05"),
-    Member("seasons", "seasonal:period=150,horizon=300", "to the opposite and back, twice"),
-    Member("jumps", "jumps:horizon=300", "still, but for two jumps to another function"),
-    Member("half jumps", "jumps:share=0.5,horizon=300", "still, but half is replaced twice"),
-    Member("static + outliers", "outliers:rate=0.0,horizon=300", "2 % of the observations are far off"),
-    Member("drift 0.01 + outliers", "outliers:rate=0.01,horizon=300", "the same, with drift"),
-    Member(
+    SuiteTask("static", "within-model:rate=0.0,horizon=300", "nothing changes"),
+    SuiteTask("drift 0.003", "within-model:rate=0.003,horizon=300", "slow drift, eps = 0.003"),
+    SuiteTask("drift 0.01", "within-model:rate=0.01,horizon=300", "drift, eps = 0.01"),
+    SuiteTask("drift 0.03", "within-model:rate=0.03,horizon=300", "drift, eps = 0.03"),
+    SuiteTask("drift 0.1", "within-model:rate=0.1,horizon=300", "fast drift, eps = 0.1"),
+    SuiteTask("drift 0.03 in 1-d", "within-model:rate=0.03,dim=1,horizon=300", "drift on a line"),
+    SuiteTask("drift 0.01 in 4-d", "within-model:rate=0.01,dim=4,horizon=200", "drift in four dimensions"),
+    SuiteTask("rate change", "rate-change:horizon=350", "eps = 0.01, from t = 175 on 0.05"),
+    SuiteTask("seasons", "seasonal:period=150,horizon=300", "to the opposite and back, twice"),
+    SuiteTask("jumps", "jumps:horizon=300", "still, but for two jumps to another function"),
+    SuiteTask("half jumps", "jumps:share=0.5,horizon=300", "still, but half is replaced twice"),
+    SuiteTask("static + outliers", "outliers:rate=0.0,horizon=300", "2 % of the observations are far off"),
+    SuiteTask("drift 0.01 + outliers", "outliers:rate=0.01,horizon=300", "the same, with drift"),
+    SuiteTask(
         "static + noise told / 4",
         "misjudged-noise:factor=0.25,rate=0.0,horizon=300",
         "the noise is four times what is told",
     ),
-    Member(
+    SuiteTask(
         "static + noise told x 4",
         "misjudged-noise:factor=4.0,rate=0.0,horizon=300",
         "the noise is a quarter of what is told",
     ),
-    Member(
+    SuiteTask(
         "drift 0.03 + noise told / 4",
         "misjudged-noise:factor=0.25,rate=0.03,horizon=300",
         "the noise is four times what is told, with drift",
     ),
-    Member(
+    SuiteTask(
         "drift 0.03 + noise told x 4",
         "misjudged-noise:factor=4.0,rate=0.03,horizon=300",
         "the noise is a quarter of what is told, with drift",
     ),
-    Member("Ackley", "ackley-shift:horizon=100", "moved halfway; nothing is told of the function"),
-    Member("Hartmann", "hartmann-shift:horizon=100", "the same in six dimensions"),
-    Member("policy search", "policy-search:horizon=200", "gains of a cart-pole whose friction grows"),
-    Member("Deng abrupt", "deng-abrupt:horizon=300", "two jumps on a line"),
-    Member("Deng slow", "deng-slow:horizon=300", "a slow turn on a line"),
-    Member("lab stand-in", "temperature:synthetic=true", "46 sensors, sun and air conditioning"),
+    SuiteTask("Ackley", "ackley-shift:horizon=100", "moved halfway; nothing is told of the function"),
+    SuiteTask("Hartmann", "hartmann-shift:horizon=100", "the same in six dimensions"),
+    SuiteTask("policy search", "policy-search:horizon=200", "gains of a cart-pole whose friction grows"),
+    SuiteTask("Deng abrupt", "deng-abrupt:horizon=300", "two jumps on a line"),
+    SuiteTask("Deng slow", "deng-slow:horizon=300", "a slow turn on a line"),
+    SuiteTask("lab stand-in", "temperature:synthetic=true", "46 sensors, sun and air conditioning"),
 )
 FROM_DATA = (  # with --data only
-    Member("lab days 7-8", "temperature:days=7-8", "46 sensors of the Intel lab"),
-    Member("lab days 5-6", "temperature:days=5-6", "the same, other days"),
-    Member("shares", "stocks", "prices of 29 shares, 823 days"),
+    SuiteTask("lab days 7-8", "temperature:days=7-8", "46 sensors of the Intel lab"),
+    SuiteTask("lab days 5-6", "temperature:days=5-6", "the same, other days"),
+    SuiteTask("shares", "stocks", "prices of 29 shares, 823 days"),
 )
-STANDARD = tuple(member.text for member in TASKS)
 
 PREFERRED = (  # in the order of the tables; those that the package has not are passed over
     "auto",
@@ -117,7 +116,7 @@ def contestants(texts: Sequence[str] | None, *, slow: bool = False) -> list[Entr
     if texts is not None:
         return contest.contestants(texts)
     wanted = parse("--algorithms", (*PREFERRED, *(SLOW if slow else ())))
-    triggers = {None, *named_triggers()}
+    triggers = {None, *named_parts("trigger")}
     return [
         entry
         for entry in wanted
@@ -140,13 +139,13 @@ def arenas(*, seed: int, data: Path | None) -> tuple[list[Arena], list[str]]:
     return found, left_out
 
 
-def _arena(member: Member, seed: int, data: Path | None = None) -> Arena:
+def _arena(member: SuiteTask, seed: int, data: Path | None = None) -> Arena:
     (entry,) = parse("--suite", [member.text])
     if data is not None:
         entry = Entry(entry.name, (*entry.options, ("data", data)))
     return contest.arena(entry, seed, member.label)
 
 
-def member(label: str) -> Member:
+def member(label: str) -> SuiteTask:
     """The task of that name."""
     return next(one for one in (*TASKS, *FROM_DATA) if one.label == label)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Cells are text already; the first column is left-aligned, the others right-aligned.
 
-    >>> print(Table(("algorithm", "here"), (("GP-UCB", "1.06"),), notes=("50 runs",)).markdown())
+    >>> print(TextTable(("algorithm", "here"), (("GP-UCB", "1.06"),), notes=("50 runs",)).markdown())
     | algorithm | here |
     |:--|--:|
     | GP-UCB | 1.06 |

@@ -96,7 +96,7 @@ REGRET = Call("regret")
 
 
 @dataclass(frozen=True)
-class Trial:
+class RunSpec:
     """One run. The seed draws the objective, the noise and the algorithm's own choices."""
 
     task: Call
@@ -119,9 +119,9 @@ class Trial:
     def key(self) -> str:
         """A digest of everything the result depends on.
 
-        >>> first = Trial(call("within-model", rate=0.03), call("gp-ucb"), seed=0)
-        >>> again = Trial(call("within-model", rate=0.03), call("gp-ucb"), seed=0)
-        >>> other = Trial(call("within-model", rate=0.05), call("gp-ucb"), seed=0)
+        >>> first = RunSpec(call("within-model", rate=0.03), call("gp-ucb"), seed=0)
+        >>> again = RunSpec(call("within-model", rate=0.03), call("gp-ucb"), seed=0)
+        >>> other = RunSpec(call("within-model", rate=0.05), call("gp-ucb"), seed=0)
         >>> first.key == again.key, first.key == other.key
         (True, False)
         """

@@ -154,7 +154,7 @@ def run_lengths(seeds: range) -> Steps:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TriggerStudyPlan:
     """How many runs: while nothing changes, of each change, and until a false alarm."""
 
     static: int = 2000
@@ -179,11 +179,11 @@ class Plan:
         return sum(-(-len(seeds) // BATCH) for _, _, seeds in self.parts(0))
 
 
-QUICK = Plan(static=200, moving=20, lengths=40)
+QUICK = TriggerStudyPlan(static=200, moving=20, lengths=40)
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class TriggerStudy:
     """Steps of first alarms, NEVER for none: runs x triggers."""
 
     static: Steps
@@ -251,7 +251,9 @@ def interval(count: int, runs: int) -> tuple[float, float]:
     return wilson(count, runs, CONFIDENCE)
 
 
-def conduct(plan: Plan, first: int, workers: Workers, on_batch: Callable[[], None]) -> Study:
+def conduct(
+    plan: TriggerStudyPlan, first: int, workers: Workers, on_batch: Callable[[], None]
+) -> TriggerStudy:
     """Run everything; the seeds alone decide what comes out."""
     found: dict[tuple[str, float], dict[int, Steps]] = {}
     with workers.start() as executor:
@@ -266,7 +268,7 @@ def conduct(plan: Plan, first: int, workers: Workers, on_batch: Callable[[], Non
     whole = {
         name: np.concatenate([pieces[start] for start in sorted(pieces)]) for name, pieces in found.items()
     }
-    return Study(
+    return TriggerStudy(
         whole["static", 0.0],
         {size: whole["jump", size] for size in SIZES},
         {rate: whole["drift", rate] for rate in RATES},

@@ -17,7 +17,7 @@ from windvane.experiments.triggers import (
     SIZES,
     WATCHING_CHANGE,
     WITH_DELTA,
-    Study,
+    TriggerStudy,
     interval,
     label,
     median,
@@ -35,7 +35,7 @@ MARKERS = dict(zip(WATCHING_CHANGE, "osD^v", strict=True))
 WIDTHS = {label("Likelihood", 0.1): 4.5}  # it lies below ExactBound nearly everywhere, and should be seen
 
 
-def figure(study: Study) -> Any:
+def figure(study: TriggerStudy) -> Any:
     """False alarms, jumps, drift by rate, and the slowest drift over time."""
     page, axes = figures.sheet(2, 2, (10.5, 7.4))
     _promises(axes[0, 0], study)
@@ -54,7 +54,7 @@ def _style(name: str) -> dict[str, Any]:
     return {"color": COLOURS[name], "lw": wide or 1.6, "ms": 9 if wide else 5, "alpha": 0.6 if wide else 1.0}
 
 
-def _promises(panel: Any, study: Study) -> None:
+def _promises(panel: Any, study: TriggerStudy) -> None:
     width = 0.19
     places = np.arange(len(DELTAS))
     for number, (name, style) in enumerate(zip(WITH_DELTA, WATCHING_CHANGE, strict=False)):
@@ -82,7 +82,7 @@ def _by_value(panel: Any, measure: Any, values: Sequence[float]) -> None:
     panel.grid(lw=0.4, alpha=0.4)
 
 
-def _medians(panel: Any, study: Study) -> None:
+def _medians(panel: Any, study: TriggerStudy) -> None:
     for name in WATCHING_CHANGE:
         middle = np.array([median(study.times(rate, name)) for rate in RATES])
         shown = np.where(np.isfinite(middle), middle, np.nan)
@@ -97,7 +97,7 @@ def _medians(panel: Any, study: Study) -> None:
     panel.grid(lw=0.4, alpha=0.4)
 
 
-def _over_time(panel: Any, study: Study, rate: float) -> None:
+def _over_time(panel: Any, study: TriggerStudy, rate: float) -> None:
     steps = np.arange(0, DRIFT_STEPS + 1)
     for name in WATCHING_CHANGE:
         times = study.times(rate, name)

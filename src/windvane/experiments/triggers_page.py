@@ -15,7 +15,7 @@ from windvane.errors import StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.report import MARKS
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.triggers import (
     BY_RUN_LENGTH,
     CONFIDENCE,
@@ -30,7 +30,7 @@ from windvane.experiments.triggers import (
     STATIC_STEPS,
     WATCHING_CHANGE,
     WITH_DELTA,
-    Study,
+    TriggerStudy,
     interval,
     label,
     median,
@@ -51,7 +51,7 @@ trigger, at each promise, would have fired first.
 docstrings say what each promises, and why it holds."""
 
 
-def false_alarms(study: Study) -> Table:
+def false_alarms(study: TriggerStudy) -> TextTable:
     """Promised and found, by trigger and delta."""
     rows = []
     for name in WITH_DELTA:
@@ -67,10 +67,10 @@ def false_alarms(study: Study) -> Table:
         f"{CONFIDENCE:.0%} interval. By step {STATIC_STEPS} `ExactBound` has spent 99% of its delta.",
         _patience(study),
     )
-    return Table(("trigger", "promise", *(f"delta = {delta:g}" for delta in DELTAS)), rows, notes)
+    return TextTable(("trigger", "promise", *(f"delta = {delta:g}" for delta in DELTAS)), rows, notes)
 
 
-def _patience(study: Study) -> str:
+def _patience(study: TriggerStudy) -> str:
     count, runs = study.false_alarms(BY_RUN_LENGTH)
     low, high = interval(count, runs)
     mean, error = _mean_length(study)
@@ -82,11 +82,11 @@ def _patience(study: Study) -> str:
     )
 
 
-def _mean_length(study: Study) -> tuple[float, float]:
+def _mean_length(study: TriggerStudy) -> tuple[float, float]:
     return float(study.lengths.mean()), float(study.lengths.std() / math.sqrt(len(study.lengths)))
 
 
-def jumps(study: Study) -> Table:
+def jumps(study: TriggerStudy) -> TextTable:
     """Share noticed and median delay, by size of the jump."""
     rows = [
         (f"`{name}`", *(_noticed(study.delays(size, name), JUMP_STEPS) for size in SIZES))
@@ -99,10 +99,10 @@ def jumps(study: Study) -> Table:
         "median number of steps it took, 1 at the first; runs with an alarm before the jump are left out "
         "for that trigger."
     )
-    return Table(("trigger", *(f"s = {size:g}" for size in SIZES)), rows, (note,))
+    return TextTable(("trigger", *(f"s = {size:g}" for size in SIZES)), rows, (note,))
 
 
-def drifts(study: Study) -> Table:
+def drifts(study: TriggerStudy) -> TextTable:
     """Share noticed and median time, by rate."""
     rows = [
         (f"`{name}`", *(_noticed(study.times(rate, name), DRIFT_STEPS) for rate in RATES))
@@ -112,7 +112,7 @@ def drifts(study: Study) -> Table:
         f"The objective drifts at eps a step from the start (Assumption 2). Share of {_runs(study.drifts)} "
         f"runs in which that was noticed within {DRIFT_STEPS} steps, and the median number of steps it took."
     )
-    return Table(("trigger", *(f"eps = {rate:g}" for rate in RATES)), rows, (note,))
+    return TextTable(("trigger", *(f"eps = {rate:g}" for rate in RATES)), rows, (note,))
 
 
 def _runs(found: Any) -> int:
@@ -124,7 +124,7 @@ def _noticed(steps: Array, most: int) -> str:
     return f"{noticed(steps):.0%}, {f'{middle:.0f}' if middle < math.inf else f'> {most}'}"
 
 
-def claims(study: Study) -> list[Claim]:
+def claims(study: TriggerStudy) -> list[Claim]:
     """What the triggers promise, and what is claimed for them."""
     found = []
     exact = [(delta, *study.false_alarms(label("ExactBound", delta))) for delta in DELTAS]
@@ -198,7 +198,7 @@ SECTIONS = (
 )
 
 
-def markdown(study: Study, command: str, picture: str) -> str:
+def markdown(study: TriggerStudy, command: str, picture: str) -> str:
     """The page."""
     parts = ["# Triggers compared", f"Written by `{command}`, not by hand.", ABOUT]
     parts.append(
@@ -212,7 +212,7 @@ def markdown(study: Study, command: str, picture: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write(study: Study, folder: Path, command: str, page: Path | None = None) -> None:
+def write(study: TriggerStudy, folder: Path, command: str, page: Path | None = None) -> None:
     """triggers.md, triggers.json and the figure; and the same page elsewhere, its picture in images/."""
     try:
         write_text(folder / "triggers.md", markdown(study, command, "figure.png"))

@@ -2,6 +2,8 @@
 
 from windvane.kernels.base import Jet, Kernel, Product, Sum
 from windvane.kernels.empirical import Empirical
+from windvane.kernels.independent import Independent
+from windvane.kernels.state_space import StateSpace
 from windvane.kernels.stationary import RBF, Matern32, Matern52, Stationary
 from windvane.kernels.temporal import (
     Markov,
@@ -17,6 +19,7 @@ from windvane.kernels.trends import TimeMatern32, TimeMatern52, TimeRBF, Trend
 __all__ = [
     "RBF",
     "Empirical",
+    "Independent",
     "Jet",
     "Kernel",
     "Markov",
@@ -24,6 +27,7 @@ __all__ = [
     "Matern52",
     "Product",
     "SpaceTime",
+    "StateSpace",
     "Static",
     "Stationary",
     "Sum",

@@ -8,6 +8,7 @@ constraints; `theta_names` labels its entries.
 
 from __future__ import annotations
 
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +18,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from windvane.checks import Array
+from windvane.checks import Array, real
 from windvane.codec import component
+from windvane.errors import InvalidArgument, InvalidType
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -58,7 +60,61 @@ def triangle_diagonal(d: int) -> IndexArray:
     return np.flatnonzero(rows == columns)
 
 
-class Parametric(ABC):
+class Composable:
+    """What adds and multiplies: kernels of space, of time, and of both.
+
+    >>> from windvane.kernels import RBF, Markov
+    >>> 2 * RBF(0.2) * Markov(0.03)
+    SpaceTime(space=RBF(lengthscale=(0.2,), variance=2.0), time=Markov(rate=0.03))
+    """
+
+    __array_ufunc__ = None  # NumPy's numbers and arrays leave + and * to the kernel
+
+    def plus(self, other: Any) -> Any:
+        """The sum, or None if this side does not know how."""
+        del other
+
+    def times(self, other: Any) -> Any:
+        """The product, or None if this side does not know how."""
+        del other
+
+    def scaled(self, factor: float) -> Any:
+        """The same kernel with `factor` times the variance."""
+        raise InvalidArgument(
+            f"factor={factor!r}: {type(self).__name__} has no variance to scale; define scaled(factor), or "
+            "multiply it by a kernel that has one"
+        )
+
+    def __add__(self, other: Any) -> Any:
+        made = self.plus(other)
+        if made is None:
+            raise InvalidType(
+                f"{self!r} + {other!r}: a kernel of space is added to one of space, one of time to one of "
+                "time, and one of both to one of both"
+            )
+        return made
+
+    __radd__ = __add__  # the other side is no kernel: always refused
+
+    def __mul__(self, other: Any) -> Any:
+        made = self.times(other)
+        if made is None and isinstance(other, Composable):
+            made = other.times(self)
+        if made is not None:
+            return made
+        if isinstance(other, np.ndarray) and other.ndim == 0:
+            other = other.item()
+        if isinstance(other, bool) or not isinstance(other, numbers.Real):
+            raise InvalidType(
+                f"{self!r} * {other!r}: a kernel is multiplied by a kernel of space, a kernel of time or a "
+                "positive number"
+            )
+        return self.scaled(real("factor", other, above=0.0))
+
+    __rmul__ = __mul__  # the other side is a number, or refused
+
+
+class Parametric(Composable, ABC):
     """Something with hyperparameters, held as logarithms so that a fit knows no positivity constraints."""
 
     @property
@@ -117,15 +173,13 @@ class Kernel(Parametric):
         del first
         return None
 
-    def __add__(self, other: Kernel) -> Kernel:
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return Sum(self, other)
+    def plus(self, other: Any) -> Any:
+        """Two kernels of space."""
+        return Sum(self, other) if isinstance(other, Kernel) else None
 
-    def __mul__(self, other: Kernel) -> Kernel:
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return Product(self, other)
+    def times(self, other: Any) -> Any:
+        """Two kernels of space."""
+        return Product(self, other) if isinstance(other, Kernel) else None
 
 
 class Pair:
@@ -169,6 +223,10 @@ class Sum(Pair, Kernel):
         one, two = self.left.signal, self.right.signal
         return None if one is None or two is None else one + two
 
+    def scaled(self, factor: float) -> Sum:
+        """Both parts."""
+        return Sum(self.left.scaled(factor), self.right.scaled(factor))
+
     def diagonal(self, A: Array) -> Array:
         """The sum of the two diagonals."""
         return self.left.diagonal(A) + self.right.diagonal(A)
@@ -204,6 +262,10 @@ class Product(Pair, Kernel):
         """The product of the two, if both are constant."""
         one, two = self.left.signal, self.right.signal
         return None if one is None or two is None else one * two
+
+    def scaled(self, factor: float) -> Product:
+        """One of the two."""
+        return Product(self.left.scaled(factor), self.right)
 
     def diagonal(self, A: Array) -> Array:
         """The product of the two diagonals."""

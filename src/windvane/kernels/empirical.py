@@ -53,6 +53,10 @@ class Empirical(Kernel):
         """The number of arms."""
         return int(self.covariance.shape[0])
 
+    def scaled(self, factor: float) -> Empirical:
+        """The matrix, entry by entry."""
+        return Empirical(factor * self.covariance)
+
     def matrix(self, A: Array, B: Array) -> Array:
         """Look the arms up."""
         rows, columns = A[:, 0].astype(np.intp), B[:, 0].astype(np.intp)

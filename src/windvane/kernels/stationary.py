@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,8 @@ class Stationary(Kernel):
 
     def __init__(self, lengthscale: float | Sequence[float] = 0.2, variance: float = 1.0) -> None:
         name = type(self).__name__
-        scales = lengthscale if isinstance(lengthscale, list | tuple | np.ndarray) else (lengthscale,)
+        several = isinstance(lengthscale, list | tuple) or np.ndim(lengthscale) > 0
+        scales: Any = lengthscale if several else (lengthscale,)
         if len(scales) == 0:
             raise InvalidArgument(
                 f"{name}(lengthscale): must be a positive number, or one for each coordinate"
@@ -92,6 +94,10 @@ class Stationary(Kernel):
     def signal(self) -> float | None:
         """v."""
         return self.variance
+
+    def scaled(self, factor: float) -> Stationary:
+        """Another variance."""
+        return type(self)(self.lengthscale, factor * self.variance)
 
     def diagonal(self, A: Array) -> Array:
         """v, m times."""

@@ -9,52 +9,84 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument
-from windvane.kernels.base import Kernel, Pair, Parametric, Product, Sum
+from windvane.kernels.base import Composable, Kernel, Pair, Parametric, Product, Sum
+from windvane.kernels.state_space import StateSpace, state_space
+
+ONE = np.ones((1, 1))
+NEAREST = 2.0**-53  # the distance of the largest number below 1
 
 
 class Temporal(Parametric):
-    """A covariance of times. Times do not go back: `now` is never before a time it is compared with."""
+    """A covariance of times. Times do not go back: `now` is never before a time it is compared with.
+
+    A kernel of your own needs `matrix`; with a `state_space` it can be a hypothesis of `auto`. It has no
+    hyperparameters to learn unless it says so.
+    """
 
     @abstractmethod
     def matrix(self, s: Array, t: Array) -> Array:
         """The matrix k_T(s_i, t_j)."""
 
-    @abstractmethod
     def variance(self, t: float) -> float:
         """k_T(t, t)."""
+        return float(self.matrix(np.array([t]), np.array([t]))[0, 0])
 
     def cross(self, times: Array, now: float) -> Array:
         """k_T(times_i, now)."""
         return self.matrix(times, np.array([now]))[:, 0]
 
-    @abstractmethod
     def decay(self, start: float, stop: float) -> float | None:
         """The factor f with k_T(s, stop) = f k_T(s, start) for every s <= start, or None if there is none."""
+        del start, stop
+        return None
 
-    @abstractmethod
+    def state_space(self) -> StateSpace:
+        """The kernel in state-space form; `windvane.kernels.state_space` remembers it."""
+        raise InvalidArgument(
+            f"{self!r}: has no finite state; use Static, Markov, TimeMatern32, TimeMatern52, sums and "
+            "products of them, or define state_space() in your own kernel: it returns a "
+            "windvane.kernels.StateSpace"
+        )
+
+    @property
+    def theta(self) -> Array:
+        """None to learn."""
+        return np.empty(0)
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """None to learn."""
+        return ()
+
     def with_theta(self, theta: Array) -> Temporal:
         """The same kernel with other hyperparameters."""
+        del theta
+        return self
 
-    def __add__(self, other: Temporal) -> Temporal:
-        if not isinstance(other, Temporal):
-            return NotImplemented
-        return TemporalSum(self, other)
+    def theta_gradient(self, t: Array) -> Array:
+        """p x n x n."""
+        return np.empty((0, len(t), len(t)))
 
-    def __mul__(self, other: Temporal) -> Temporal:
-        if not isinstance(other, Temporal):
-            return NotImplemented
-        return TemporalProduct(self, other)
+    def plus(self, other: Any) -> Any:
+        """Two kernels of time."""
+        return TemporalSum(self, other) if isinstance(other, Temporal) else None
 
-    def __rmul__(self, other: Kernel) -> SpaceTime:
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return SpaceTime(other, self)
+    def times(self, other: Any) -> Any:
+        """Two kernels of time, or one of space and one of time."""
+        if isinstance(other, Temporal):
+            return TemporalProduct(self, other)
+        return SpaceTime(other, self) if isinstance(other, Kernel) else None
+
+    def scaled(self, factor: float) -> Temporal:
+        """The product with a constant."""
+        return TemporalProduct(Static(factor), self)
 
 
 @component
@@ -84,6 +116,14 @@ class Static(Temporal):
         """Nothing fades."""
         del start, stop
         return 1.0
+
+    def scaled(self, factor: float) -> Static:
+        """Another share."""
+        return Static(factor * self.share)
+
+    def state_space(self) -> StateSpace:
+        """One number that stays."""
+        return StateSpace(lambda dt: ONE, np.full((1, 1), self.share), np.ones(1))  # noqa: ARG005
 
     @property
     def theta(self) -> Array:
@@ -147,6 +187,11 @@ class Markov(Rated):
         """(1 - eps)^(dt/2)."""
         return math.pow(1.0 - self.rate, (stop - start) / 2.0)
 
+    def state_space(self) -> StateSpace:
+        """The value itself: it forgets the past given the present."""
+        root = math.sqrt(1.0 - self.rate)
+        return StateSpace(lambda dt: np.full((1, 1), root**dt), ONE, np.ones(1))
+
     def with_theta(self, theta: Array) -> Markov:
         """Another rate, at most 1."""
         return Markov(min(float(np.exp(theta[0])), 1.0))
@@ -154,7 +199,8 @@ class Markov(Rated):
     def theta_gradient(self, t: Array) -> Array:
         """d k / d ln eps = -eps (|dt|/2) (1 - eps)^(|dt|/2 - 1)."""
         half = np.abs(t[:, None] - t[None, :]) / 2.0
-        return (-self.rate * half * (1.0 - self.rate) ** (half - 1.0))[None]
+        left = max(1.0 - self.rate, NEAREST)  # at a rate of 1 it may be infinite: that of the next rate below
+        return (-self.rate * half * left ** (half - 1.0))[None]
 
 
 @component
@@ -214,6 +260,10 @@ class TemporalSum(Pair, Temporal):
         one, two = self.left.decay(start, stop), self.right.decay(start, stop)
         return one if one == two else None
 
+    def state_space(self) -> StateSpace:
+        """Both states."""
+        return state_space(self.left) + state_space(self.right)
+
     def theta_gradient(self, t: Array) -> Array:
         """Each part's own derivatives."""
         return np.concatenate((self.left.theta_gradient(t), self.right.theta_gradient(t)))
@@ -240,6 +290,10 @@ class TemporalProduct(Pair, Temporal):
         one, two = self.left.decay(start, stop), self.right.decay(start, stop)
         return None if one is None or two is None else one * two
 
+    def state_space(self) -> StateSpace:
+        """The products of their entries."""
+        return state_space(self.left) * state_space(self.right)
+
     def theta_gradient(self, t: Array) -> Array:
         """The product rule."""
         k1, k2 = self.left.matrix(t, t), self.right.matrix(t, t)
@@ -248,7 +302,7 @@ class TemporalProduct(Pair, Temporal):
 
 @component
 @dataclass(frozen=True)
-class SpaceTime:
+class SpaceTime(Composable):
     """The separable model k_S(x, x') k_T(t, t').
 
     >>> from windvane.kernels import RBF
@@ -259,16 +313,26 @@ class SpaceTime:
     space: Kernel
     time: Temporal
 
-    def __mul__(self, other: Kernel | Temporal) -> SpaceTime:
-        if isinstance(other, Temporal):
-            return SpaceTime(self.space, TemporalProduct(self.time, other))
-        return SpaceTime(Product(self.space, other), self.time)
-
-    def __add__(self, other: SpaceTime) -> SpaceTime:
-        if isinstance(other, SpaceTime) and other.space == self.space:
+    def plus(self, other: Any) -> Any:
+        """Two of both that share one part."""
+        if not isinstance(other, SpaceTime):
+            return None
+        if other.space == self.space:
             return SpaceTime(self.space, TemporalSum(self.time, other.time))
-        if isinstance(other, SpaceTime) and other.time == self.time:
+        if other.time == self.time:
             return SpaceTime(Sum(self.space, other.space), self.time)
         raise InvalidArgument(
             "kernel: two space-time kernels can be added if they share the spatial or the temporal part"
         )
+
+    def times(self, other: Any) -> Any:
+        """Space by space, and time by time."""
+        if isinstance(other, SpaceTime):
+            return SpaceTime(Product(self.space, other.space), TemporalProduct(self.time, other.time))
+        if isinstance(other, Temporal):
+            return SpaceTime(self.space, TemporalProduct(self.time, other))
+        return SpaceTime(Product(self.space, other), self.time) if isinstance(other, Kernel) else None
+
+    def scaled(self, factor: float) -> SpaceTime:
+        """The spatial part."""
+        return SpaceTime(self.space.scaled(factor), self.time)

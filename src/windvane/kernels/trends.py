@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from windvane.checks import Array, real
 from windvane.codec import component
+from windvane.kernels.state_space import StateSpace
 from windvane.kernels.temporal import Temporal
 
 SQRT3, SQRT5 = math.sqrt(3.0), math.sqrt(5.0)
@@ -110,6 +112,17 @@ class TimeMatern32(Trend):
         a = SQRT3 * s
         return np.asarray(-a * a * np.exp(-a))
 
+    def state_space(self) -> StateSpace:
+        """The state is (f, f'/lambda) with lambda = sqrt(3)/l, which makes P the identity."""
+        rate = SQRT3 / self.lengthscale
+
+        def transition(dt: float) -> Array:
+            r = rate * dt
+            return math.exp(-r) * np.array([[1.0 + r, r], [-r, 1.0 - r]])
+
+        value = np.array([1.0, 0.0])
+        return StateSpace(transition, np.eye(2), value, all_of(value))
+
 
 @component
 @dataclass(frozen=True)
@@ -129,3 +142,28 @@ class TimeMatern52(Trend):
         """-(a^2/3) (1 + a) exp(-a)."""
         a = SQRT5 * s
         return np.asarray(-(a * a / 3.0) * (1.0 + a) * np.exp(-a))
+
+    def state_space(self) -> StateSpace:
+        """The state is (f, f'/lambda, f''/lambda^2) with lambda = sqrt(5)/l.
+
+        It moves by exp(F r), r = lambda dt, with F the companion matrix of (z + 1)^3: its only eigenvalue is
+        -1, so that with N = F + 1, exp(F r) = exp(-r) (1 + N r + N^2 r^2 / 2). P are derivatives of the
+        kernel at 0, where it is 1 - a^2 / 6 + a^4 / 24 - ...
+        """
+        rate = SQRT5 / self.lengthscale
+        unit, once = np.eye(3), np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [-1.0, -3.0, -2.0]])
+        twice = once @ once / 2.0
+
+        def transition(dt: float) -> Array:
+            r = rate * dt
+            return np.asarray(math.exp(-r) * (unit + r * once + r * r * twice))
+
+        third = 1.0 / 3.0
+        stationary = np.array([[1.0, 0.0, -third], [0.0, third, 0.0], [-third, 0.0, 1.0]])
+        value = np.array([1.0, 0.0, 0.0])
+        return StateSpace(transition, stationary, value, all_of(value))
+
+
+def all_of(loading: Array) -> Callable[[float], Array]:
+    """What lasts of a trend: it is worth following while it lasts, so its whole uncertainty counts."""
+    return lambda dt: loading  # noqa: ARG005

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
@@ -99,10 +98,7 @@ def _event(number: int, given: Any) -> Event | None:
         return None  # a record of the journal that is no tell
     if not isinstance(values, Mapping) or not values.keys() >= NEEDED:
         raise InvalidType(f"events[{number}]={_short(given)}: must be an event, its dict, or a record of one")
-    known = {name: value for name, value in values.items() if name in FIELDS}
-    for name in ("statistic", "threshold"):  # JSON has no infinity
-        known[name] = math.inf if known[name] is None else known[name]
-    return Event(**known)
+    return Event.from_dict(values)
 
 
 def changes_of(given: Any) -> tuple[int, ...]:

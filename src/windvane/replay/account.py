@@ -20,7 +20,7 @@ LEVELS = (0.5, 0.8, 0.95)  # of the central intervals whose coverage is reported
 CONFIDENCE = 0.95
 
 
-class Figure(NamedTuple):
+class EstimateWithError(NamedTuple):
     """An estimate with its standard error, NaN where there is too little to tell."""
 
     value: float
@@ -86,7 +86,7 @@ class Account:
     # -- scores ----------------------------------------------------------------------------------------
 
     @cached_property
-    def log_density(self) -> Figure:
+    def log_density(self) -> EstimateWithError:
         """The mean of ln p(y), the larger the better: on average nothing scores higher than the truth."""
         return mean_of(self.log_densities[self.warmup :])
 
@@ -96,20 +96,20 @@ class Account:
         return float(np.sqrt(np.mean(self.errors[self.warmup :] ** 2)))
 
     @cached_property
-    def residual_mean(self) -> Figure:
+    def residual_mean(self) -> EstimateWithError:
         """0 if the model is right."""
         return mean_of(self.residuals)
 
     @cached_property
-    def residual_variance(self) -> Figure:
+    def residual_variance(self) -> EstimateWithError:
         """1 if the model is right; above if it is too sure of itself, below if not sure enough."""
         e = self.residuals
         if len(e) < 2 or not np.isfinite(e).all():
-            return Figure(math.nan, math.nan)
+            return EstimateWithError(math.nan, math.nan)
         centred = e - e.mean()
         variance = float(e.var(ddof=1))
         fourth = float(np.mean(centred**4))
-        return Figure(variance, math.sqrt(max(fourth - float(e.var()) ** 2, 0.0) / len(e)))
+        return EstimateWithError(variance, math.sqrt(max(fourth - float(e.var()) ** 2, 0.0) / len(e)))
 
     def coverage(self, level: float) -> Coverage:
         """The share of y inside the central interval of this level, mean +- z sqrt(std^2 + noise)."""
@@ -117,7 +117,7 @@ class Account:
             raise InvalidArgument(f"level={level!r}: must be a finite number above 0 and below 1")
         return coverage_of(self.residuals, level)
 
-    def ahead_of(self, other: Account) -> Figure:
+    def ahead_of(self, other: Account) -> EstimateWithError:
         """How much larger its mean ln p(y) is than the other's, on the same measurements, pair by pair."""
         return mean_of(self.log_densities[self.warmup :] - other.log_densities[self.warmup :])
 
@@ -144,14 +144,8 @@ class Account:
             "seconds_a_step": {"mean": float(self.seconds.mean()), "longest": float(self.seconds.max())},
         }
         if events:
-            found["events"] = [event_as_dict(event) for event in self.events]
+            found["events"] = [event.as_dict() for event in self.events]
         return found
-
-
-def event_as_dict(event: Event) -> dict[str, Any]:
-    """Plain JSON: `Event.as_dict`, with native numbers."""
-    found = event.as_dict()
-    return {name: plain(finite(value)) for name, value in found.items()}
 
 
 def finite(value: Any) -> Any:
@@ -159,14 +153,14 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def mean_of(values: Array) -> Figure:
+def mean_of(values: Array) -> EstimateWithError:
     """A mean with its standard error."""
     if not len(values):
-        return Figure(math.nan, math.nan)
+        return EstimateWithError(math.nan, math.nan)
     mean = float(values.mean())
     if len(values) < 2 or not math.isfinite(mean):
-        return Figure(mean, math.nan)
-    return Figure(mean, float(values.std(ddof=1)) / math.sqrt(len(values)))
+        return EstimateWithError(mean, math.nan)
+    return EstimateWithError(mean, float(values.std(ddof=1)) / math.sqrt(len(values)))
 
 
 def coverage_of(residuals: Array, level: float) -> Coverage:
@@ -184,5 +178,5 @@ def coverage_of(residuals: Array, level: float) -> Coverage:
     return Coverage(level, inside, count, inside / count, *wilson(inside, count, CONFIDENCE))
 
 
-def _figure(figure: Figure) -> dict[str, float | None]:
+def _figure(figure: EstimateWithError) -> dict[str, float | None]:
     return {"value": finite(figure.value), "error": finite(figure.error)}

@@ -28,7 +28,7 @@ OFTEN = 2_000  # observations between two calls of on_progress
 TOLD = "told"  # the records of a study's journal that are measurements
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """An observation as it was found; `journal` if a study wrote it down."""
 
     place: str
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     journal: bool
 
 
-class Reading(NamedTuple):
+class LogReading(NamedTuple):
     """What to make of a file."""
 
     path: Path
@@ -72,8 +72,8 @@ def read_log(
     kind = _format(file) if format is None else one_of("format", format, set(FORMATS.values()))
     if isinstance(metadata, str):
         raise InvalidType(f"metadata={metadata!r}: must be a list of names")
-    reading = Reading(file, space, tuple(metadata))
-    readers: dict[str, Callable[[Reading], Iterator[Row]]] = {
+    reading = LogReading(file, space, tuple(metadata))
+    readers: dict[str, Callable[[LogReading], Iterator[LogRow]]] = {
         "csv": _csv, "jsonl": _json_lines, "parquet": _parquet,
     }  # fmt: skip
     rows, skipped = [], 0
@@ -132,7 +132,7 @@ def _opened(file: Path) -> IO[str]:
 # -- the three formats -------------------------------------------------------------------------------------
 
 
-def _csv(reading: Reading) -> Iterator[Row]:
+def _csv(reading: LogReading) -> Iterator[LogRow]:
     with _opened(reading.path) as file:
         first = file.readline()
         header = [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first)), [])]
@@ -156,7 +156,7 @@ def _delimiter(header: str) -> str:
     return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 
-def _parquet(reading: Reading) -> Iterator[Row]:
+def _parquet(reading: LogReading) -> Iterator[LogRow]:
     parquet, arrow = require("pyarrow.parquet", EXTRA), require("pyarrow", EXTRA)
     try:
         table = parquet.ParquetFile(reading.path)
@@ -170,7 +170,7 @@ def _parquet(reading: Reading) -> Iterator[Row]:
         raise InvalidArgument(f"{reading.path}: cannot be read as parquet: {error}") from None
 
 
-def _layout(header: list[str], reading: Reading) -> Layout:
+def _layout(header: list[str], reading: LogReading) -> Layout:
     for name in header:
         if header.count(name) > 1:
             raise InvalidArgument(f"{reading.path}: two columns are called {name!r}")
@@ -193,7 +193,7 @@ def _numeric(name: str) -> bool:
     return True
 
 
-def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: Reading) -> Iterator[Row]:
+def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: LogReading) -> Iterator[LogRow]:
     if layout.journal and cells["kind"] != TOLD:
         return
     time = None if layout.time is None else cells[layout.time]
@@ -204,10 +204,10 @@ def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: Reading
         raw = layout.raw(cells)
     except WindvaneError as error:
         raise type(error)(f"{reading.path}, {place}: {error}") from None
-    yield Row(place, raw, cells[layout.y], time, metadata, layout.journal)
+    yield LogRow(place, raw, cells[layout.y], time, metadata, layout.journal)
 
 
-def _json_lines(reading: Reading) -> Iterator[Row]:
+def _json_lines(reading: LogReading) -> Iterator[LogRow]:
     timed: bool | None = None
     with _opened(reading.path) as file:
         for count, line in enumerate(file, start=1):
@@ -230,7 +230,7 @@ def _json_lines(reading: Reading) -> Iterator[Row]:
             yield row
 
 
-def _json_row(found: Any, place: str, reading: Reading) -> Row | None:
+def _json_row(found: Any, place: str, reading: LogReading) -> LogRow | None:
     if not isinstance(found, dict):
         raise InvalidArgument(f"{reading.path}, {place}: must be an object with x and y")
     journal = "kind" in found and "seq" in found
@@ -247,7 +247,7 @@ def _json_row(found: Any, place: str, reading: Reading) -> Row | None:
     inside = found.get("metadata")
     known = {**(inside if isinstance(inside, dict) else {}), **found}
     metadata = {name: known.get(name) for name in reading.metadata}
-    return Row(place, found["x"], found[y], time, metadata, journal)
+    return LogRow(place, found["x"], found[y], time, metadata, journal)
 
 
 # -- from rows to a log ------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ class Checked(NamedTuple):
     journal: bool
 
 
-def _checked(row: Row, reading: Reading) -> Checked:
+def _checked(row: LogRow, reading: LogReading) -> Checked:
     try:
         if missing(row.y):
             raise InvalidArgument(
@@ -277,7 +277,7 @@ def _checked(row: Row, reading: Reading) -> Checked:
         raise type(error)(f"{reading.path}, {row.place}: {error}") from None
 
 
-def _assembled(rows: list[Checked], reading: Reading, sort: bool, notes: list[str]) -> Log:
+def _assembled(rows: list[Checked], reading: LogReading, sort: bool, notes: list[str]) -> Log:
     times: list[float] | None = None
     if all(row.journal for row in rows):
         times, late = _as_the_study_did([row.time for row in rows])

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from windvane.algorithms import ALGORITHMS, make
-from windvane.checks import integer, one_of
-from windvane.entries import Entry, named_triggers, parse
+from windvane.checks import goal_name, integer, one_of
+from windvane.entries import Entry, parse, with_parts
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.optimizer import Optimizer, restore
 from windvane.replay.account import Account
@@ -22,7 +22,6 @@ from windvane.replay.report import Replay
 from windvane.spaces import Domain
 
 WARMUP = 10  # measurements that are not scored: the scale of y is still being found
-TRIGGER = "trigger"
 Progress = Callable[[int, int], None]
 
 
@@ -62,7 +61,7 @@ def replay(
         raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")
     domain = infer_space(found) if space is None else space
     points = [_point(found, row, domain) for row in range(len(found))]
-    goal = one_of("goal", goal, ("maximize", "minimize"))
+    goal = goal_name(goal)
     common = {"goal": goal, "seed": integer("seed", seed, at_least=0), **options}
     optimizers = contestants(algorithms, domain, common)
     if warmup is None:
@@ -143,9 +142,7 @@ def _made(entry: Entry, space: Domain, options: Mapping[str, Any]) -> Optimizer:
     given = entry.keywords()
     for option in given:
         one_of(f"algorithms: {name}: option", option, ALGORITHMS[name].options)
-    if isinstance(given.get(TRIGGER), str):
-        known = named_triggers()
-        given[TRIGGER] = known[one_of(f"algorithms: {name}: trigger", given[TRIGGER], known)]()
+    given = with_parts(f"algorithms: {name}: ", given)
     try:
         return make(name, space, **{**options, **given})
     except WindvaneError as error:

@@ -11,9 +11,9 @@ import numpy as np
 
 from windvane.calibration.text import aligned
 from windvane.checks import one_of
-from windvane.data import shown as shown  # explanations of studies use it from here
+from windvane.notebook import shown
 from windvane.plots import html
-from windvane.replay.account import LEVELS, Account, Coverage, Figure, finite
+from windvane.replay.account import LEVELS, Account, Coverage, EstimateWithError, finite
 from windvane.replay.figure import draw
 from windvane.replay.log import Log
 from windvane.spaces import Box, Domain
@@ -27,7 +27,7 @@ OFF_POLICY = (
 )
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """Columns, each with a heading of two lines, and rows of text."""
 
     headings: list[tuple[str, ...]]
@@ -70,7 +70,7 @@ class Replay:
         return f"{self.log.source}: {count} measurements{times}, {self.goal}, {space_text(self.space)}"
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ReportTable]:
         """Two tables, narrow enough for a terminal each: what was predicted, and how surely."""
         first, several = self.accounts[0], len(self.accounts) > 1
         scores: list[tuple[str, ...]] = [("", "algorithm"), ("", "resets"), ("ln p(y)", "a measurement")]
@@ -90,7 +90,7 @@ class Replay:
             covered = [coverage_text(account.coverage(level)) for level in LEVELS]
             spread = [figure_text(account.residual_mean), figure_text(account.residual_variance)]
             sure.append([account.label, *covered, *spread])
-        return [Table(scores, told), Table(sureness, sure)]
+        return [ReportTable(scores, told), ReportTable(sureness, sure)]
 
     @property
     def resets(self) -> list[str]:
@@ -246,7 +246,7 @@ def space_text(space: Domain) -> str:
     return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", str(space))
 
 
-def figure_text(figure: Figure) -> str:
+def figure_text(figure: EstimateWithError) -> str:
     """An estimate and its standard error."""
     if math.isnan(figure.value):
         return "–"

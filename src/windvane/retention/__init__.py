@@ -8,6 +8,7 @@ from windvane.retention.evidence_window import EvidenceWindow
 from windvane.retention.full import Full
 from windvane.retention.in_batches import InBatches
 from windvane.retention.last_point import LastPoint
+from windvane.retention.since_change import SinceChange
 from windvane.retention.wasserstein import Relevance
 from windvane.retention.window import SlidingWindow
 
@@ -24,6 +25,7 @@ __all__ = [
     "Memory",
     "Relevance",
     "Retention",
+    "SinceChange",
     "SlidingWindow",
     "Test",
 ]

@@ -46,7 +46,11 @@ class Belief:
 
 @runtime_checkable
 class Retention(Protocol):
-    """Chooses what survives a reset."""
+    """Chooses what survives a reset.
+
+    A retention with the class attribute `reads_verdict = True` is given the trigger's verdict as a last
+    argument.
+    """
 
     def keep(self, data: Dataset, test: Test) -> Dataset:
         """The observations to go on with, oldest first; the newest in `data` is the one that fired."""

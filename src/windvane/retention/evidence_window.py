@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from windvane import checks
 from windvane.checks import Array
 from windvane.codec import component
 from windvane.data import Dataset
+from windvane.density import normal_log_densities
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.late import lapack, linalg
 from windvane.retention.base import Belief, Memory
@@ -97,4 +97,4 @@ def log_densities(data: Dataset, belief: Belief) -> Array:
     v, z = linalg.solve_triangular(factor, np.stack((K[0, 1:], y[1:]), axis=1), lower=True).T
     variance = np.maximum(K[0, 0] - np.cumsum(v * v), belief.noise_variance)
     gap = y[0] - np.cumsum(v * z)
-    return np.asarray(-0.5 * (math.log(2.0 * math.pi) + np.log(variance) + gap * gap / variance))
+    return normal_log_densities(gap, variance)

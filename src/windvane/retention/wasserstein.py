@@ -15,6 +15,7 @@ from windvane.errors import InvalidArgument
 from windvane.kernels import (
     RBF,
     Empirical,
+    Independent,
     Kernel,
     Markov,
     Matern32,
@@ -97,9 +98,9 @@ def future_overlap(data: Dataset, belief: Belief, now: float) -> Array:
 
 def relevant(kernel: Kernel, temporal: Temporal) -> None:
     """Refuse kernels whose overlap has no closed form, or, standing still, no end."""
-    if not isinstance(kernel, RBF | Matern32 | Matern52 | Empirical):
+    if not isinstance(kernel, RBF | Matern32 | Matern52 | Empirical | Independent):
         raise InvalidArgument(
-            f"kernel: relevance needs RBF, Matern32, Matern52 or Empirical in space, not "
+            f"kernel: relevance needs RBF, Matern32, Matern52, Empirical or Independent in space, not "
             f"{type(kernel).__name__}"
         )
     forgets = isinstance(temporal, TimeRBF | TimeMatern32 | TimeMatern52) or (
@@ -117,6 +118,8 @@ def _overlap(kernel: Kernel, X: Array) -> Array:
     if isinstance(kernel, Empirical):  # space is the arms: a sum
         known = kernel.covariance[:, X[:, 0].astype(np.intp)]
         return np.asarray(known.T @ known)
+    if isinstance(kernel, Independent):
+        return kernel.variance * kernel.matrix(X, X)
     assert isinstance(kernel, Stationary)
     scaled = X / np.asarray(kernel.lengthscale)
     q = np.square(scaled[:, None, :] - scaled[None, :, :]).sum(axis=2)

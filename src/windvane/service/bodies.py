@@ -63,10 +63,6 @@ class ArmsBody(Body):
     arms: Annotated[int, Field(ge=1, le=limits.ARMS)]
 
 
-ParameterName = Annotated[str, Field(min_length=1, max_length=limits.NAME)]
-ParameterBody = RealBody | IntegerBody | ChoiceBody
-
-
 class ParametersBody(Body):
     """Named parameters."""
 
@@ -112,7 +108,7 @@ class CreateBody(Body):
     ]
     space: BoxBody | ArmsBody | ParametersBody
     algorithm: Annotated[str, Field(max_length=100, description="see /v1/algorithms")] = "auto"
-    goal: Literal["maximize", "minimize"] = "maximize"
+    goal: Literal["maximize", "minimize", "maximise", "minimise"] = "maximize"
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
     expires_after: Annotated[
         Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,

@@ -6,6 +6,7 @@ from windvane.spaces.arms import Arms
 from windvane.spaces.base import Domain, Parameter
 from windvane.spaces.box import Box
 from windvane.spaces.parameters import Choice, Integer, Real
+from windvane.spaces.region import Region
 from windvane.spaces.space import Space
 
-__all__ = ["Arms", "Box", "Choice", "Domain", "Integer", "Parameter", "Real", "Space"]
+__all__ = ["Arms", "Box", "Choice", "Domain", "Integer", "Parameter", "Real", "Region", "Space"]

@@ -93,6 +93,10 @@ class Arms(Domain):
         """The nearest indices."""
         return np.rint(rows("units", units, 1)).clip(0, self.n - 1)
 
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """The lowest and the highest index between the bounds."""
+        return np.ceil(lower), np.floor(upper)
+
     def neighbours(self, unit: Array) -> Array:
         """None: no arm is closer to an arm than the others."""
         checks.array("unit", unit, (1,))

@@ -46,6 +46,11 @@ class Domain(ABC):
         """The number of distinct points, or None if there is a continuum of them."""
 
     @cached_property
+    def fine(self) -> BoolArray:
+        """Which coordinates have so many levels that a climb may move along them, and round at the end."""
+        return read_only(np.zeros(self.dim, dtype=np.bool_))
+
+    @cached_property
     def free_axes(self) -> tuple[int, ...]:
         """The coordinates that move continuously."""
         return tuple(np.flatnonzero(self.free).tolist())
@@ -103,6 +108,10 @@ class Domain(ABC):
     def snap(self, units: Array) -> Array:
         """The nearest feasible points, m x d."""
 
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds of the d coordinates, drawn in to the outermost feasible values between them."""
+        return lower, upper
+
     @abstractmethod
     def neighbours(self, unit: Array) -> Array:
         """The points that differ from `unit` by one step of one discrete parameter, k x d."""
@@ -120,6 +129,11 @@ class Parameter(ABC):
     @abstractmethod
     def size(self) -> int | None:
         """The number of values, or None if there is a continuum of them."""
+
+    @property
+    def fine(self) -> bool:
+        """Whether there are so many levels, in order, that a search may move as if there were a continuum."""
+        return False
 
     @abstractmethod
     def encode(self, name: str, value: Any) -> Array:
@@ -140,6 +154,10 @@ class Parameter(ABC):
     @abstractmethod
     def snap(self, blocks: Array) -> Array:
         """The nearest feasible blocks."""
+
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds of the block, drawn in to the outermost levels between them; crossed if there are none."""
+        return lower, upper
 
     @abstractmethod
     def neighbours(self, block: Array) -> Array:

@@ -144,6 +144,11 @@ class Integer(Parameter):
         """The number of levels."""
         return self.hi - self.lo + 1
 
+    @property
+    def fine(self) -> bool:
+        """Whether a search moves along the levels before it rounds."""
+        return self.size > FEW
+
     def encode(self, name: str, value: Any) -> Array:
         """The position of its level."""
         number = checks.integer(name, value, at_least=self.lo, at_most=self.hi)
@@ -164,6 +169,13 @@ class Integer(Parameter):
     def snap(self, blocks: Array) -> Array:
         """The nearest levels."""
         return self._position(self._rank(blocks))
+
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """The lowest and the highest level between the bounds."""
+        low, high = self._rank(lower), self._rank(upper)
+        low += (self._position(low) < lower) & (low < self.size - 1)
+        high -= (self._position(high) > upper) & (high > 0)
+        return self._position(low), self._position(high)
 
     def neighbours(self, block: Array) -> Array:
         """The next lower and the next higher level; where there are many, also those 2, 4, 8, ... away."""
@@ -257,6 +269,15 @@ class Choice(Parameter):
     def snap(self, blocks: Array) -> Array:
         """The option with the largest coordinate."""
         return self._table[np.argmax(blocks, axis=1)] if self.dim else blocks.copy()
+
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """All options, or one that is held; the bounds come back crossed if none is left."""
+        if self.size < 2 or (lower < upper).all():
+            return lower, upper
+        left = self._table[((self._table >= lower) & (self._table <= upper)).all(axis=1)]
+        if len(left) > 1:
+            raise InvalidArgument("region: a choice is held at one of its options, or not at all")
+        return (left[0], left[0]) if len(left) else (upper, np.minimum(lower, upper - 1.0))
 
     def neighbours(self, block: Array) -> Array:
         """Every other option."""

@@ -57,8 +57,12 @@ class Space(Domain):
     def __init__(
         self,
         parameters: Mapping[str, Parameter] | Sequence[tuple[str, Parameter]] = (),
+        /,
         **named: Parameter,
     ) -> None:
+        # states write the pairs under the field's name; a parameter of that name is a Parameter
+        if not parameters and not isinstance(named.get("parameters"), Parameter | None):
+            parameters = named.pop("parameters")  # type: ignore[assignment]
         object.__setattr__(self, "parameters", _named(parameters, named))
 
     def __repr__(self) -> str:
@@ -86,6 +90,12 @@ class Space(Domain):
     def free(self) -> BoolArray:
         """True for the coordinates of `Real` parameters."""
         flags = [parameter.size is None for _, parameter in self.parameters for _ in range(parameter.dim)]
+        return read_only(np.array(flags, dtype=np.bool_))
+
+    @cached_property
+    def fine(self) -> BoolArray:
+        """True for the coordinates of `Integer` parameters with many levels."""
+        flags = [parameter.fine for _, parameter in self.parameters for _ in range(parameter.dim)]
         return read_only(np.array(flags, dtype=np.bool_))
 
     @cached_property
@@ -152,6 +162,11 @@ class Space(Domain):
         """The nearest point, parameter by parameter."""
         units = rows("units", units, self.dim)
         return np.hstack([parameter.snap(units[:, at]) for parameter, at in self._blocks])
+
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Parameter by parameter."""
+        ends = [parameter.tighten(lower[at], upper[at]) for parameter, at in self._blocks]
+        return np.concatenate([low for low, _ in ends]), np.concatenate([high for _, high in ends])
 
     def neighbours(self, unit: Array) -> Array:
         """One integer moved to the next level, or one choice changed."""

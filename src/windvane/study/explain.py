@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
+from windvane.notebook import shown
 from windvane.optimizer import Optimizer
 from windvane.replay.account import Coverage, coverage_of
-from windvane.replay.report import shown
 from windvane.spaces import Arms
 from windvane.spelling import plain
 from windvane.storage import Record, Summary
 from windvane.study import wording
 from windvane.study.promises import NO_ALARM, Promise, promise, two_sided
-from windvane.surrogates import Mixture
-from windvane.triggers import NoImprovement, Periodic, alarm
+from windvane.triggers import BelievedChange, NoImprovement, Periodic, alarm
 
 RECENT = 50  # observations that calibration is judged by
 FEWEST = 10  # of them, to say anything
@@ -31,7 +30,7 @@ FORCED = "forced: "
 
 
 @dataclass(frozen=True)
-class Reset:
+class LastReset:
     """The last reset. `kind`: "alarm", "forced", "periodic", "no improvement" or "belief" (of a mixture).
 
     `expected` and `spread` are the mean and standard deviation of y as predicted before it was seen, noise
@@ -60,7 +59,7 @@ class Reset:
 
 
 @dataclass(frozen=True)
-class Belief:
+class BelievedBest:
     """What is believed best now; `low` to `high` is the 95 % interval of the objective there, noise excluded.
 
     `beats` names the point that it is compared with, and `at_least` bounds from below the probability that it
@@ -99,8 +98,8 @@ class Explanation:
     resets: int
     pending: int
     failed: int
-    reset: Reset | None
-    belief: Belief | None
+    reset: LastReset | None
+    belief: BelievedBest | None
     data: InUse
     coverage: Coverage | None  # of the 95 % interval over the last observations, if there are enough
     half: Coverage | None  # of the 50 % interval: the other one cannot show too much caution in so few
@@ -177,7 +176,7 @@ def _sigmas(event: Mapping[str, Any]) -> float:
     return off / spread if spread > 0.0 else math.copysign(math.inf, off)
 
 
-def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> Reset:
+def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> LastReset:
     sigmas, spread, kind = _sigmas(event), _spread(event), _kind(event["reason"], optimizer)
     promised = NO_ALARM
     if kind != "forced":
@@ -188,7 +187,7 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> Re
             threshold=event["threshold"],
             spread=spread,
         )
-    return Reset(
+    return LastReset(
         kind=kind,
         step=event["step"],
         steps_ago=optimizer.step - 1 - event["step"],
@@ -218,10 +217,10 @@ def _kind(reason: str, optimizer: Optimizer) -> str:
         return "periodic"
     if isinstance(trigger, NoImprovement):
         return "no improvement"
-    return "belief" if isinstance(optimizer.model, Mixture) else "alarm"
+    return "belief" if isinstance(trigger, BelievedChange) else "alarm"
 
 
-def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> Belief:
+def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> BelievedBest:
     best = optimizer.best()
     half = QUANTILE * best.std
     rival = _rival(optimizer, best.x, last)
@@ -234,7 +233,9 @@ def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> Belief:
             at_least = 1.0 - 0.5 * math.erfc(better / (best.std + std) / math.sqrt(2.0))
         else:
             name = None
-    return Belief(plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least)
+    return BelievedBest(
+        plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least
+    )
 
 
 def _rival(

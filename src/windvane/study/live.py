@@ -15,7 +15,6 @@ from windvane.spelling import plain
 from windvane.storage import Record, journal
 from windvane.storage.records import Kind
 from windvane.study.trial import Trial
-from windvane.surrogates import Given, Model
 
 SPARSE = 64  # tells between two checkpoints
 MANY = 1024  # records of any kind between two checkpoints
@@ -38,8 +37,8 @@ class Live:
     @property
     def quick(self) -> bool:
         """Whether a step takes about a millisecond."""
-        model = self.optimizer.composition
-        given = isinstance(model.learning, Given) and isinstance(model.model, Model)
+        composition = self.optimizer.composition
+        given = composition.given and not composition.model.weighs_changes
         return given and self.optimizer.size <= FEW and len(self.pending) <= FEW_PENDING
 
     def state(self) -> dict[str, Any]:
@@ -70,7 +69,7 @@ class Live:
     def ask(self, time: float | None) -> Any:
         """The next point, as plain JSON; nothing changes until the record of it is applied."""
         beside = [trial.x for trial in list(self.pending.values())[-BESIDE:]]
-        return plain(self.optimizer.ask(self.not_before(time), pending=beside))
+        return plain(self.optimizer.ask(time=self.not_before(time), pending=beside))
 
     def tell(self, x: Any, y: float, time: float | None) -> Event:
         """Tell the optimiser. A time before the last observation's is taken as that one."""
@@ -121,7 +120,7 @@ class Live:
         ]
 
 
-class Step:
+class UnwrittenStep:
     """A step under way: records that memory has followed already and that are still to be written."""
 
     def __init__(self, live: Live, now: float) -> None:
@@ -147,7 +146,7 @@ class Step:
             "step": event.step,
             "reset": event.reset,
             "reason": event.reason,
-            "event": {**event.as_dict(), "x": plain(event.x)},
+            "event": event.as_dict(),
         }
         return self.write("told", told=True, trial=trial, x=plain(event.x), y=y, time=time, **said, **fields)
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from windvane.optimizer import Optimizer
-from windvane.surrogates import Given, Mixture
 from windvane.theory.confidence import pi_t
 from windvane.triggers import (
+    BelievedChange,
     BoundedNoise,
     Confirmed,
     EDetector,
@@ -67,8 +67,6 @@ def promise(
     `elapsed` counts the steps since the reset before; `spread` is the standard deviation of y as predicted.
     """
     composition = optimizer.composition
-    if isinstance(composition.model, Mixture):
-        return _belief(statistic)
     trigger = alarm(composition.trigger)
     found = _of(trigger, elapsed, statistic, threshold, spread)
     words = [found.words]
@@ -76,7 +74,7 @@ def promise(
         words.append(
             "Besides, the alarm had to be confirmed by a second look, so a single outlier raised none."
         )
-    if found.delta is not None and not isinstance(composition.learning, Given):
+    if found.delta is not None and not composition.given:
         words.append("The model was learned from the data, so that it is right is an assumption.")
     at_step = None if isinstance(composition.trigger, Confirmed) else found.at_step
     return Promise(found.delta, found.exact, at_step, None, " ".join(words))
@@ -86,6 +84,8 @@ def _of(
     trigger: object, elapsed: int, statistic: float | None, threshold: float | None, spread: float
 ) -> Promise:
     tail = None if threshold is None or not spread > 0.0 else two_sided(threshold / spread)
+    if isinstance(trigger, BelievedChange):
+        return _belief(statistic)
     if isinstance(trigger, PosteriorBound):
         words = f"Lemma 3: the probability of any false alarm {STRETCH}, is at most {trigger.delta:g}."
         words = f"{words} {OTHERWISE}"

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
 from windvane.storage import Record, Summary, journal
 from windvane.storage.link import Link
-from windvane.study.live import Live, Step
+from windvane.study.live import Live, UnwrittenStep
 from windvane.study.trial import Trial
 
 HARMLESS = (InvalidArgument, InvalidType, Conflict, UnknownName)  # raised before anything was changed
@@ -47,7 +47,7 @@ class Session:
                 live = self._catch_up(connection)
             yield live
 
-    def write(self, work: Callable[[Step, Connection], Result]) -> Result:
+    def write(self, work: Callable[[UnwrittenStep, Connection], Result]) -> Result:
         """Carry out a step and write its records; on any failure neither memory nor disk has changed."""
         with self._lock:
             try:
@@ -56,13 +56,13 @@ class Session:
                 self._rivals = True
                 return self._attempt(work, locked=True)
 
-    def _attempt(self, work: Callable[[Step, Connection], Result], locked: bool) -> Result:
-        step: Step | None = None
+    def _attempt(self, work: Callable[[UnwrittenStep, Connection], Result], locked: bool) -> Result:
+        step: UnwrittenStep | None = None
         try:
             with self._link.writing() if locked else self._link.reading() as connection:
                 if locked:
                     journal.lock(connection, self._id)
-                step = Step(self._catch_up(connection), self._clock())
+                step = UnwrittenStep(self._catch_up(connection), self._clock())
                 result = work(step, connection)
                 if locked:
                     step.commit(connection, self._id)

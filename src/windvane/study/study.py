@@ -22,7 +22,7 @@ from windvane.study import export, logs
 from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
 from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
-from windvane.study.live import Live, Step
+from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session, reused
 from windvane.study.trial import Trial
 
@@ -145,7 +145,7 @@ class Study:
         patience, notes, key = duration("expires_after", given), metadata_of(metadata), key_text(key)
         time = _time(time)
 
-        def work(step: Step, connection: Connection) -> Record:
+        def work(step: UnwrittenStep, connection: Connection) -> Record:
             before = self._session.before(connection, key, "asked")
             if before is not None:
                 return before
@@ -199,7 +199,7 @@ class Study:
         number, value, notes, key = trial_number(trial), _value(y), metadata_of(metadata), key_text(key)
         time = _time(time)
 
-        def work(step: Step, connection: Connection) -> Record:
+        def work(step: UnwrittenStep, connection: Connection) -> Record:
             before = self._session.before(connection, key, "told", trial=number, y=value)
             if before is not None:
                 return before
@@ -221,7 +221,7 @@ class Study:
         value, notes, key = _value(y), metadata_of(metadata), key_text(key)
         time = _time(time)
 
-        def work(step: Step, connection: Connection) -> Record:
+        def work(step: UnwrittenStep, connection: Connection) -> Record:
             before = self._session.before(connection, key, "told", trial=None, y=value)
             if before is None:
                 return step.tell(x, value, time, metadata=notes, key=key)
@@ -248,7 +248,7 @@ class Study:
             key_text(key),
         )
 
-        def work(step: Step, connection: Connection) -> Record:
+        def work(step: UnwrittenStep, connection: Connection) -> Record:
             before = self._session.before(connection, key, "failed", trial=number)
             if before is not None:
                 return before
@@ -262,7 +262,7 @@ class Study:
         """Observations (x, y, time, metadata) that nobody asked for, all or none; returns how many."""
         checked = [(x, _value(y), _time(time), metadata_of(metadata)) for x, y, time, metadata in rows]
 
-        def work(step: Step, _connection: Connection) -> int:
+        def work(step: UnwrittenStep, _connection: Connection) -> int:
             for x, y, time, notes in checked:
                 step.tell(x, y, time, metadata=notes)
             return len(checked)
@@ -404,7 +404,4 @@ def _time(time: Any) -> float | None:
 def _event(record: Record) -> Event:
     """The event of a tell, as the optimiser gave it."""
     assert record.event is not None
-    values = dict(record.event)
-    for name in ("statistic", "threshold"):
-        values[name] = float("inf") if values[name] is None else values[name]
-    return Event(**values)
+    return Event.from_dict(record.event)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from windvane.data import card, shown
+from windvane.notebook import card, shown
 from windvane.storage import Record
 
 Status = Literal["pending", "told", "failed", "expired"]

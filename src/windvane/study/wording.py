@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from windvane.replay.report import shown
+from windvane.notebook import shown
 
 if TYPE_CHECKING:
     from windvane.study.explain import Explanation

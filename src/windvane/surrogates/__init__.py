@@ -1,13 +1,11 @@
 """Surrogates: the exact incremental GP, its hyperparameters, and how they are learned."""
 
 from windvane.surrogates.base import Forecast, Surrogate
-from windvane.surrogates.blend import Blend
 from windvane.surrogates.fit import Estimate, Search, map_estimate
 from windvane.surrogates.gp import GP
 from windvane.surrogates.gp_surrogate import GPSurrogate
-from windvane.surrogates.hypotheses import HYPOTHESES, Hypothesis
 from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
-from windvane.surrogates.mixture import Mixture
+from windvane.surrogates.mixture import HYPOTHESES, Hypothesis, Mixture, MixtureSurrogate
 from windvane.surrogates.model import Model
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.posterior import Posterior
@@ -17,7 +15,6 @@ from windvane.surrogates.scaling import Scaling
 __all__ = [
     "GP",
     "HYPOTHESES",
-    "Blend",
     "Estimate",
     "Forecast",
     "GPSurrogate",
@@ -29,6 +26,7 @@ __all__ = [
     "Learning",
     "LogNormal",
     "Mixture",
+    "MixtureSurrogate",
     "Model",
     "Noise",
     "Posterior",

@@ -56,8 +56,8 @@ class Surrogate(Protocol):
         """With hyperparameters, and the scaling of y if asked to, fitted to the data in use."""
         ...
 
-    def centre(self) -> Surrogate:
-        """With the offset and scale of the data in use, before there is enough to learn from."""
+    def centre(self, y: Array) -> Surrogate:
+        """With the offset and scale of these values, before there is enough to learn from."""
         ...
 
     def posterior(self, now: float) -> Any:
@@ -70,6 +70,10 @@ class Surrogate(Protocol):
 
     def alone(self, data: Dataset, observation: Observation) -> Prediction:
         """What the model in force, given `data` and nothing else, expects where an observation was made."""
+        ...
+
+    def beliefs(self) -> dict[str, float]:
+        """The weights of the hypotheses that it chooses between, by name, if there are any."""
         ...
 
     def information_gain(self) -> float:

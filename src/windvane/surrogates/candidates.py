@@ -1,7 +1,7 @@
 """Which fixed points a posterior is kept on, for a domain and a kernel.
 
-All points of a small finite domain; a tensor grid in one to three continuous dimensions, where a
-product kernel makes it cheap; otherwise a Sobol sequence.
+All points of a small finite domain, and all arms whose covariances are given; a tensor grid in one to
+three continuous dimensions, where a product kernel makes it cheap; otherwise a Sobol sequence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from windvane.checks import Array
-from windvane.kernels import Kernel, Stationary
+from windvane.kernels import Empirical, Kernel, Product, Stationary, Sum
 from windvane.spaces.base import Domain
 from windvane.surrogates.cache import CandidateCache, GridCache, PointCache
 
@@ -23,11 +23,18 @@ PER_LENGTHSCALE = 9.5  # grid points to a lengthscale: between them the bound hi
 
 def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
     """The candidates of a domain."""
-    if domain.size is not None and domain.size <= EVERYTHING:
+    if domain.size is not None and (domain.size <= EVERYTHING or _tabulated(kernel)):
         return PointCache(kernel, domain.everything())
     if domain.continuous and domain.dim <= 3:
         return _grid(domain.dim, kernel)
     return PointCache(kernel, domain.candidates(SCATTERED))
+
+
+def _tabulated(kernel: Kernel) -> bool:
+    """Whether the covariances of all points are in memory already, more than their rows will ever need."""
+    if isinstance(kernel, Sum | Product):
+        return _tabulated(kernel.left) or _tabulated(kernel.right)
+    return isinstance(kernel, Empirical)
 
 
 def _grid(dim: int, kernel: Kernel) -> CandidateCache:

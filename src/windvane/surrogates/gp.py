@@ -125,6 +125,24 @@ class GP:
         prior = self._prior(points, now)
         return v @ solution.z, np.maximum(prior - np.vecdot(v, v), 0.0)
 
+    def mean_at(self, points: Array, now: float) -> Array:
+        """The mean of f alone at m points: O(m n)."""
+        alpha = self._solved(now).alpha
+        weights = alpha if self._timeless else alpha * self._fading(now)
+        return np.asarray(self.kernel.matrix(points, self.X) @ weights)
+
+    def prior_at(self, points: Array, now: float) -> Array:
+        """The variance of f at m points before any observation."""
+        return np.array(np.broadcast_to(self._prior(points, now), (len(points),)))
+
+    def covariance(self, points: Array, now: float) -> Array:
+        """The joint covariance of f at m points, m x m."""
+        k = self.kernel.matrix(points, self.X)
+        if not self._timeless:
+            k *= self._fading(now)
+        v = k @ self._solved(now).factor.W.T
+        return self.kernel.matrix(points, points) * self.temporal.variance(now) - v @ v.T
+
     def on_candidates(self, now: float) -> tuple[Array, Array]:
         """Mean and variance of f on the candidates: O(M), nothing is solved."""
         assert self._cache is not None

@@ -28,7 +28,6 @@ from windvane.surrogates.gp import GP, Projection
 from windvane.surrogates.posterior import Posterior
 from windvane.surrogates.scaling import Scaling
 from windvane.surrogates.state import dataset, observation, plain
-from windvane.theory.density import normal_log_density
 
 if TYPE_CHECKING:
     from windvane.surrogates.model import Model
@@ -81,6 +80,10 @@ class GPSurrogate:
         """The belief about f at `now`, in the model's units."""
         return Posterior(self._gp, now)
 
+    def beliefs(self) -> dict[str, float]:
+        """There is one hypothesis, and it is not in doubt."""
+        return {}
+
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""
         return self._gp.information_gain()
@@ -92,10 +95,7 @@ class GPSurrogate:
 
     def weigh(self, new: Observation, forecast: Forecast) -> Opinion:
         """How likely the observation was; `follow` reuses the projection."""
-        prediction = forecast.prediction
-        variance = prediction.std * prediction.std + prediction.noise_variance
-        density = normal_log_density(new.y - prediction.mean, variance)
-        return Opinion(density, update=forecast.projection)
+        return Opinion(forecast.prediction.log_density(new.y), update=forecast.projection)
 
     def predict(self, points: Array, now: float) -> tuple[Array, Array]:
         """Mean and standard deviation of f at m points, in the caller's units."""
@@ -148,7 +148,7 @@ class GPSurrogate:
         return self.follow(data, opinion)
 
     def _append(self, new: Observation, projection: Projection | None) -> None:
-        y = (new.y - self.model.scaling.offset) / self.model.scaling.scale
+        y = self.model.scaling.inward(new.y)
         self._gp.append(new.x, y, new.time, projection)
         self._journal = (*self._journal, new)
         self._operations += 1
@@ -196,9 +196,9 @@ class GPSurrogate:
             learned._searched = latest
         return learned
 
-    def centre(self) -> GPSurrogate:
-        """With the offset and scale of the data in use, before there is enough to learn from."""
-        return self._remodelled(replace(self.model, scaling=Scaling.of(self.data.y)))
+    def centre(self, y: Array) -> GPSurrogate:
+        """With the offset and scale of these values, before there is enough to learn from."""
+        return self._remodelled(replace(self.model, scaling=Scaling.of(y)))
 
     def _remodelled(self, model: Model) -> GPSurrogate:
         other = GPSurrogate(self.domain, model)

@@ -32,8 +32,8 @@ class Learning(Protocol):
         """Whether to fit after observation `elapsed` since the reset, `age` tells after the last fit."""
         ...
 
-    def monitors(self, elapsed: int, dim: int) -> bool:
-        """Whether the trigger watches the observation number `elapsed` since the reset."""
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
+        """Whether the trigger watches the observation number `elapsed` since the reset, `step` in all."""
         ...
 
 
@@ -52,9 +52,9 @@ class Given:
         del elapsed, size, age, dim
         return False
 
-    def monitors(self, elapsed: int, dim: int) -> bool:
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
         """Always."""
-        del elapsed, dim
+        del elapsed, dim, step
         return True
 
 
@@ -84,8 +84,9 @@ class LearnThenMonitor:
         del age
         return elapsed <= self._steps(dim) and size >= 2
 
-    def monitors(self, elapsed: int, dim: int) -> bool:
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
         """Once learning has ended."""
+        del step
         return elapsed > self._steps(dim)
 
 
@@ -94,15 +95,19 @@ class LearnThenMonitor:
 class LearnOnline:
     """Fit again after every (growth - 1) n observations, n being those in use; 1.0 fits at every step.
 
+    The trigger is heeded after the first `trusted` steps: before, what looks like a change is often a slope.
+
     >>> [age for age in range(40) if LearnOnline(growth=1.1).due(elapsed=99, size=100, age=age, dim=2)][0]
     10
     """
 
     growth: float = 1.1
     search: Search = field(default_factory=Search)
+    trusted: int = 0
 
     def __post_init__(self) -> None:
         _searching(self.search)
+        object.__setattr__(self, "trusted", integer("learning(trusted)", self.trusted, at_least=0))
         object.__setattr__(self, "growth", real("learning(growth)", self.growth, at_least=1.0))
 
     def due(self, elapsed: int, size: int, age: int, dim: int) -> bool:
@@ -110,7 +115,7 @@ class LearnOnline:
         del elapsed, dim
         return size >= 2 and age >= (self.growth - 1.0) * size - 1e-9
 
-    def monitors(self, elapsed: int, dim: int) -> bool:
-        """Always: the caller has been warned."""
+    def monitors(self, elapsed: int, dim: int, step: int = 1) -> bool:
+        """Once the model has seen enough to be contradicted."""
         del elapsed, dim
-        return True
+        return step > self.trusted

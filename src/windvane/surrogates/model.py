@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from windvane.codec import component
 from windvane.kernels import Kernel, Static, Temporal
@@ -22,6 +22,7 @@ class Model:
     noise: Noise
     temporal: Temporal = field(default_factory=Static)
     scaling: Scaling = field(default_factory=Scaling)
+    weighs_changes: ClassVar[bool] = False
 
     @property
     def noise_variance(self) -> float:

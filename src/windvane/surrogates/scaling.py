@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from windvane.kernels import Kernel, Temporal
 from windvane.surrogates.factor import Factor
 
 GUESS = 4.0  # observations that the plain standard deviation is worth
+FARTHEST = 1e75  # in scales: beyond, values are alike, so that their squares stay finite
 
 
 @component
@@ -42,9 +44,20 @@ class Scaling:
             scale = abs(offset) if offset else 1.0
         return Scaling(offset, scale)
 
-    def inward(self, y: Array) -> Array:
-        """To the model's units."""
-        return (y - self.offset) / self.scale
+    @overload
+    def inward(self, y: float) -> float: ...
+    @overload
+    def inward(self, y: Array) -> Array: ...
+    def inward(self, y: float | Array) -> float | Array:
+        """To the model's units; what is farther off than `FARTHEST` is taken to be just that far.
+
+        >>> Scaling(0.0, 1e-300).inward(np.array([1e-300, 1.0]))
+        array([1.e+00, 1.e+75])
+        """
+        if isinstance(y, float):  # the hot path
+            return min(max((y - self.offset) / self.scale, -FARTHEST), FARTHEST)
+        with np.errstate(over="ignore"):
+            return np.clip((y - self.offset) / self.scale, -FARTHEST, FARTHEST)
 
 
 def generalised(

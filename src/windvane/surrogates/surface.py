@@ -25,10 +25,6 @@ class Surface(NamedTuple):
     variance_gradient: Array
     bend: Callable[[Array | float, Array], Array]  # a, c (m) -> a Hess(mu) + c Hess(s), m x d x d
 
-    def hessian(self, c: Array) -> Array:
-        """Hess(mu) + c Hess(s), m x d x d."""
-        return self.bend(1.0, c)
-
     @staticmethod
     def of(
         jet: Jet,

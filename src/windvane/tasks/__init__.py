@@ -26,7 +26,7 @@ from windvane.tasks.wrappers import jump, noise, outliers, rate, shift
 
 
 @dataclass(frozen=True)
-class Entry:
+class TaskEntry:
     """A line of help and how the task is made."""
 
     summary: str
@@ -37,73 +37,73 @@ class Entry:
 WITHIN_MODEL = ("rate", "horizon", "seed", "lengthscale", "noise_variance", "dim", "grid", "features")
 GRID = ("horizon", "seed", "lengthscale", "noise_variance", "grid")
 
-TASKS: dict[str, Entry] = {
-    "within-model": Entry(
+TASKS: dict[str, TaskEntry] = {
+    "within-model": TaskEntry(
         "a sample of the Markov chain of Assumption 2 in any dimension (Section 6.2.1)",
         within_model,
         WITHIN_MODEL,
     ),
-    "rate-change": Entry(
+    "rate-change": TaskEntry(
         "within-model on the unit square, faster from t = 175 on (Appendix A.2)",
         RateChange,
         ("rate", "later_rate", "switch", *GRID),
     ),
-    "jumps": Entry(
+    "jumps": TaskEntry(
         "within-model on the unit square that stands still, and of which a share is replaced at jumps",
         Jumps,
         ("share", "count", *GRID),
     ),
-    "seasonal": Entry(
+    "seasonal": TaskEntry(
         "within-model on the unit square that drifts to its opposite and back, over and over",
         Seasonal,
         ("period", *GRID),
     ),
-    "outliers": Entry(
+    "outliers": TaskEntry(
         "within-model, where one observation in fifty is far off",
         with_outliers,
         ("share", "size", *WITHIN_MODEL),
     ),
-    "misjudged-noise": Entry(
+    "misjudged-noise": TaskEntry(
         "within-model, where the noise variance that algorithms are told is wrong by a factor",
         misjudged_noise,
         ("factor", *WITHIN_MODEL),
     ),
-    "ackley-shift": Entry(
+    "ackley-shift": TaskEntry(
         "Ackley's function, d = 2, moved after half of the steps (Appendix A.4)",
         AckleyShift,
         ("dim", "horizon", "seed", "noise_variance", "shift"),
     ),
-    "hartmann-shift": Entry(
+    "hartmann-shift": TaskEntry(
         "Hartmann's function, d = 6, moved after half of the steps (Appendix A.4)",
         HartmannShift,
         ("horizon", "seed", "noise_variance", "shift"),
     ),
-    "policy-search": Entry(
+    "policy-search": TaskEntry(
         "the feedback gain of a cart-pole whose friction grows at t = 100 (Section 6.2.3)",
         PolicySearch,
         ("seed", "horizon", "change", "factor", "noise_variance", "floor"),
     ),
-    "deng-abrupt": Entry(
+    "deng-abrupt": TaskEntry(
         "one-dimensional, jumps at t = 100 and 200 (stand-in for Deng et al. 2022, a)",
         partial(Deng, "abrupt"),
         ("seed", "horizon", "lengthscale", "noise_variance", "magnitude"),
     ),
-    "deng-slow": Entry(
+    "deng-slow": TaskEntry(
         "one-dimensional, drifts slowly (stand-in for Deng et al. 2022, b)",
         partial(Deng, "slow"),
         ("seed", "horizon", "lengthscale", "noise_variance", "magnitude"),
     ),
-    "table": Entry(
+    "table": TaskEntry(
         "any table of numbers, in memory or in a file: rows are moments, columns are arms",
         Table,
         ("values", "file", "train_rows", "test_rows", "noise_variance", "shrinkage", "seed"),
     ),
-    "temperature": Entry(
+    "temperature": TaskEntry(
         "the warmest of the sensors in the Intel Berkeley lab, or of a stand-in for it (Section 6.2.2)",
         Temperature,
         ("days", "data", "synthetic", "verify", "seed", "noise_variance"),
     ),
-    "stocks": Entry(
+    "stocks": TaskEntry(
         "the highest of daily share prices (stand-in for Deng et al. 2022, c)",
         Stocks,
         ("data", "skfolio", "normalise", "prior", "noise_variance", "seed"),
@@ -139,7 +139,6 @@ __all__ = [
     "TASKS",
     "AckleyShift",
     "Deng",
-    "Entry",
     "HartmannShift",
     "Jumps",
     "Optimum",
@@ -147,6 +146,7 @@ __all__ = [
     "RateChange",
     "Seasonal",
     "Task",
+    "TaskEntry",
     "WithinModel",
     "WithinModelFeatures",
     "jump",

@@ -86,7 +86,7 @@ class Slopes(NamedTuple):
         )
 
 
-class Surface:
+class ObjectiveSurface:
     """f_1 .. f_T in single or in double precision."""
 
     def __init__(self, theta: Array, tau: Array, weights: Array, precision: type[np.floating[Any]]) -> None:
@@ -126,21 +126,21 @@ def summits(
     """The best point found for each time, T x d: theta is M x d, tau M, weights T x M."""
     dim = theta.shape[1]
     effort = effort or Effort.usual(dim, lengthscale)
-    surface = Surface(theta, tau, weights, np.float32)
+    surface = ObjectiveSurface(theta, tau, weights, np.float32)
     candidates: Floats = sobol(dim, effort.candidates).astype(np.float32)
     points, times = screen(surface, candidates, effort.starts)
     x, value = climb(surface, candidates[points], times, lengthscale, DAMPING, effort.climb)
     finalists = follow(surface, x, value, times, lengthscale, effort.pool, effort.finalists)
     # Finish in double precision.
     owners = np.repeat(np.arange(surface.horizon), [len(some) for some in finalists])
-    exact = Surface(theta, tau, weights, np.float64)
+    exact = ObjectiveSurface(theta, tau, weights, np.float64)
     start = np.concatenate(finalists).astype(np.float64)
     x, value = climb(exact, start, owners, lengthscale, DAMPING_FINISH, effort.finish)
     best = np.lexsort((-value, owners))
     return np.asarray(x[best[np.searchsorted(owners, np.arange(surface.horizon))]])
 
 
-def screen(surface: Surface, candidates: Floats, count: int) -> tuple[IntArray, IntArray]:
+def screen(surface: ObjectiveSurface, candidates: Floats, count: int) -> tuple[IntArray, IntArray]:
     """Which candidates to climb, and at which times; sorted by time."""
     rows = max(1, BLOCK // max(surface.features, SEGMENT))
     found = []
@@ -190,7 +190,7 @@ def once(index: IntArray, value: Floats) -> tuple[IntArray, IntArray]:
 
 
 def climb(
-    surface: Surface, start: Floats, times: IntArray, lengthscale: float, damping: float, steps: int
+    surface: ObjectiveSurface, start: Floats, times: IntArray, lengthscale: float, damping: float, steps: int
 ) -> tuple[Floats, Floats]:
     """Where the ascents from n starts end, each at its own time, and how high: n x d, n."""
     x, value = start.copy(), np.empty(len(start), dtype=start.dtype)
@@ -212,7 +212,7 @@ def climb(
 
 
 def follow(
-    surface: Surface,
+    surface: ObjectiveSurface,
     x: Floats,
     value: Floats,
     times: IntArray,

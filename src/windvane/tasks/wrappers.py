@@ -186,7 +186,7 @@ def jump(task: Task, other: Task, at: int) -> Jump:
 
 
 @final
-class Noise(Wrapper):
+class NoisyTask(Wrapper):
     """Another noise; made by `noise`."""
 
     def __init__(self, task: Task, variance: float, degrees: float | None = None) -> None:
@@ -214,7 +214,7 @@ class Noise(Wrapper):
         return math.copysign(scale * quantile, normal)
 
 
-def noise(task: Task, variance: float, degrees: float | None = None) -> Noise:
+def noise(task: Task, variance: float, degrees: float | None = None) -> NoisyTask:
     """Noise of another variance; with `degrees` (above 2) Student's t of that variance: heavy tails.
 
     It takes the place of the noise of the task within, and leaves its disturbances. Student noise is
@@ -226,7 +226,7 @@ def noise(task: Task, variance: float, degrees: float | None = None) -> Noise:
     >>> task.noise_variance, [round(task.noise_from(draw, 1), 2) for draw in (0.0, 1.0, 2.0, 4.0)]
     (0.1, [0.0, 0.22, 0.6, 5.95])
     """
-    return Noise(task, variance, degrees)
+    return NoisyTask(task, variance, degrees)
 
 
 @final

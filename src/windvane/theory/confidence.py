@@ -71,10 +71,8 @@ def trigger_widths(elapsed: float, delta: float, noise_variance: float) -> tuple
     """
     if not 0.0 < delta < 1.0:
         checks.probability("delta", delta)
-    if not 0.0 <= noise_variance < math.inf:
-        checks.real("noise_variance", noise_variance, at_least=0.0)
-    width = rho(elapsed, 0.5 * delta)
-    return math.sqrt(width), math.sqrt(noise_variance * width)
+    half = 0.5 * delta
+    return math.sqrt(rho(elapsed, half)), noise_width(elapsed, half, noise_variance)
 
 
 def observation_bound(step: int, delta: float, noise_variance: float, a0: float, b0: float) -> float:

@@ -1,6 +1,7 @@
 """Triggers: does this observation contradict the model? One class a file, all of one protocol."""
 
 from windvane.triggers.base import Memory, Trigger, replay
+from windvane.triggers.believed_change import BelievedChange
 from windvane.triggers.bounded_noise import BoundedNoise
 from windvane.triggers.confirmed import Confirmed, alarm
 from windvane.triggers.e_detector import EDetector
@@ -13,6 +14,7 @@ from windvane.triggers.posterior_bound import PosteriorBound
 from windvane.triggers.window import Decision, ResetWindow
 
 __all__ = [
+    "BelievedChange",
     "BoundedNoise",
     "Confirmed",
     "Decision",

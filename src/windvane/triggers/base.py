@@ -20,7 +20,8 @@ class Trigger(Protocol):
     """Decides whether an observation contradicts the model (Definition 2).
 
     The trigger itself never changes: what evolves is the memory, handed in and handed back. `y` is
-    to be maximised. `windvane.triggers.conformance` checks an implementation.
+    to be maximised. `windvane.triggers.conformance` checks an implementation. A trigger with the class
+    attribute `reads_opinion = True` is given, as a last argument, what the surrogate makes of `y`.
     """
 
     def start(self) -> Memory:

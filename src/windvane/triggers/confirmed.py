@@ -64,6 +64,8 @@ class Confirmed:
             raise InvalidType(f"trigger={self.trigger!r}: must be an instance such as wv.PosteriorBound(0.1)")
         if isinstance(self.trigger, Confirmed):
             raise InvalidArgument(f"trigger={self.trigger!r}: is confirmed already; give the one within")
+        if getattr(self.trigger, "reads_opinion", False):
+            raise InvalidArgument(f"trigger={self.trigger!r}: tells outliers from changes by itself")
         if isinstance(self.trigger, Never | Periodic):
             raise InvalidArgument(
                 f"trigger={self.trigger!r}: has nothing to confirm; give one that looks at the observations"

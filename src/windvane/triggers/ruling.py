@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from windvane.data import Observation, Prediction, Verdict
-from windvane.theory.density import normal_log_density
+from windvane.data import Observation, Opinion, Prediction, Verdict
 from windvane.triggers.base import Memory, Trigger
 from windvane.triggers.window import Decision, ResetWindow
 
@@ -23,7 +22,7 @@ class Ruling(NamedTuple):
     elapsed: int
     decision: Decision
     set_aside: bool
-    outlier: Observation | None  # set aside before, and not confirmed
+    outlier: Observation | None  # set aside before and not confirmed, or the newest as the surrogate sees it
 
 
 def judge(
@@ -34,14 +33,15 @@ def judge(
     new: Observation,
     elapsed: int,
     *,
+    opinion: Opinion | None = None,
     held: Observation | None = None,
     trusted: bool = True,
     may_set_aside: bool = True,
 ) -> tuple[Ruling, Memory]:
     """What to do about an observation, and the trigger's memory if nothing is reset.
 
-    `held` was set aside before, and this is the second look. `trusted`: the model has learned enough to be
-    contradicted.
+    `opinion` is what the surrogate makes of it. `held` was set aside before, and this is the second look.
+    `trusted`: the model has learned enough to be contradicted.
 
     >>> import numpy as np
     >>> from windvane.triggers import PosteriorBound
@@ -51,7 +51,8 @@ def judge(
     'triggered'
     """
     monitored = held is not None or trusted  # a suspicion is always followed up
-    verdict, after = trigger.test(memory, prediction, new.y, elapsed)
+    heard = {"opinion": opinion} if getattr(trigger, "reads_opinion", False) else {}
+    verdict, after = trigger.test(memory, prediction, new.y, elapsed, **heard)
     decision = window.decide(verdict.fired and monitored, elapsed)
     set_aside = (
         verdict.suspect
@@ -65,6 +66,8 @@ def judge(
     elif verdict.suspect and not set_aside:  # a suspicion that nobody follows up is none
         after = memory
     outlier = held if decision != "triggered" else None
+    if decision == "no" and monitored and not set_aside and opinion is not None and opinion.outlier > 0.5:
+        outlier = outlier or new
     return Ruling(verdict, monitored, elapsed, decision, set_aside, outlier), after
 
 
@@ -78,7 +81,7 @@ def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float
         why = f"forced: {ruling.elapsed} steps since the last reset, {end}"
     if ruling.outlier is None:
         return why
-    spread = math.sqrt(prediction.std**2 + prediction.noise_variance)
+    spread = math.hypot(prediction.std, math.sqrt(prediction.noise_variance))
     first, second, mean = (sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
     if ruling.outlier is new:
         return f"outlier: y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted"
@@ -87,12 +90,3 @@ def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float
         f"y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted, does not confirm it"
     )
     return f"{outlier}; {why}" if why else outlier
-
-
-def log_density(y: float, prediction: Prediction) -> float:
-    """ln N(y; mean, std^2 + noise variance).
-
-    >>> round(log_density(0.0, Prediction(0.0, 0.6, 0.64)), 6)
-    -0.918939
-    """
-    return normal_log_density(y - prediction.mean, prediction.std**2 + prediction.noise_variance)

@@ -235,7 +235,7 @@ BOUNDS = unit_bounds(2)
         ((MODEL, BOUNDS), {"freeze": 1}, "freeze=1"),
         ((MODEL, BOUNDS), {"time_column": None}, "time_column=None"),
         ((MODEL, BOUNDS), {"noise_variance": -0.1}, "noise_variance=-0.1"),
-        ((MODEL, BOUNDS), {"goal": "minimise"}, "goal='minimise'.*did you mean"),
+        ((MODEL, BOUNDS), {"goal": "minimse"}, "goal='minimse'.*did you mean"),
         ((MODEL, BOUNDS), {"seed": -1}, "seed=-1"),
     ],
 )

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from windvane.checks import one_of
+from windvane.checks import GOALS, one_of
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
 from windvane.cli.studies.common import EXTRA, add_verb, from_json, say, seconds
@@ -51,7 +51,7 @@ def register(verbs: Any) -> None:
     )
     add_space_arguments(verb)
     verb.add_argument("--algorithm", metavar="A", help="default: auto")
-    verb.add_argument("--goal", choices=("maximize", "minimize"), help="default: maximize")
+    verb.add_argument("--goal", choices=tuple(GOALS), metavar="G", help="maximize (the default) or minimize")
     verb.add_argument("--seed", type=int, metavar="N", help="default: a random one, which is kept")
     verb.add_argument(
         "--expires-after", metavar="SECONDS", help="how long a trial is waited for, or never; default: a day"
@@ -117,13 +117,8 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
         ):
             raise InvalidArgument(f"--option {text}: {name} is given twice, or is no option of an algorithm")
         raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
-    trigger = raw.pop("trigger", None)
     found: dict[str, Any] = options_from_json(raw, "--option")
-    if isinstance(trigger, str):
-        known = require("windvane.entries", EXTRA).named_triggers()
-        found["trigger"] = known[one_of("--option trigger", trigger, known)]()
-    elif trigger is not None:
-        found |= options_from_json({"trigger": trigger}, "--option")
+    found = require("windvane.entries", EXTRA).with_parts("--option ", found)
     return found | _kernel(given, found)
 
 

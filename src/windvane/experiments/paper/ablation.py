@@ -10,7 +10,7 @@ from windvane.experiments.figures import clusters, legend, sheet
 from windvane.experiments.paper.comparison import beats, medians
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
 
 PERIODIC, AVERAGE, EVENT = "R-GP-UCB", "R-GP-UCB at ET's average", "ET-GP-UCB"
@@ -28,7 +28,7 @@ def cells(_: Setting) -> list[Cell]:
     return [Cell(row, column(rate), objective(rate), _algorithm(row, rate)) for row in ROWS for rate in RATES]
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Regret, and the mean number of resets."""
     header = ["algorithm"]
     for name in COLUMNS:
@@ -43,7 +43,7 @@ def table(results: Results) -> Table:
         "paper shows a figure only. N = 38, 29, 26 for R-GP-UCB; at ET's average 100, 45, 32, as the paper's "
         "table of hyperparameters says."
     )
-    return Table(header, rows, (about,))
+    return TextTable(header, rows, (about,))
 
 
 def figure(results: Results) -> Any:

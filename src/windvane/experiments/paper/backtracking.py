@@ -16,7 +16,7 @@ from windvane.experiments.paper.comparison import beats, medians
 from windvane.experiments.paper.dimensions import DIMS, RUNS, column, final
 from windvane.experiments.paper.rates import RATES
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 
 FULL, KEEPS, TOLD = "ET-GP-UCB", "ET-GP-UCB + backtracking", "TV-GP-UCB"
 ROWS = ("GP-UCB", "R-GP-UCB", TOLD, FULL, KEEPS)
@@ -30,7 +30,7 @@ def cells(_: Setting) -> list[Cell]:
     return dimensions.cells((*ROWS, "random"))
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Final regret."""
     return dimensions.table(results, (*ROWS, "random"))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 
 
 class Paper(NamedTuple):
@@ -23,7 +23,7 @@ def against_paper(
     *,
     notes: Sequence[str] = (),
     digits: int = 3,
-) -> Table:
+) -> TextTable:
     """A row an algorithm and two columns a column: the paper's median (quartiles if printed), and ours."""
 
     def cells(row: str, column: str) -> tuple[str, str]:
@@ -32,7 +32,7 @@ def against_paper(
         return theirs, _ours(results[row, column], digits)
 
     about = f"R_T / T, median (quartiles) of {results.runs} runs; lower is better."
-    return Table(*_pairs(results, ("{}: paper", "here"), cells), (about, *notes))
+    return TextTable(*_pairs(results, ("{}: paper", "here"), cells), (about, *notes))
 
 
 def _ours(group: Group, digits: int) -> str:
@@ -66,7 +66,7 @@ def medians(results: Results, rows: Sequence[str], columns: Sequence[str], digit
     return f"{', '.join(lines)} ({'; '.join(columns)})"
 
 
-def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Table:
+def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> TextTable:
     """Where the paper prints no figures: R_T / T and the number of resets, a row an algorithm."""
 
     def cells(row: str, column: str) -> tuple[str, str]:
@@ -77,7 +77,7 @@ def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Ta
         f"Median (quartiles) of {results.runs} runs; lower is better. The paper shows curves, not figures."
     )
     table = _pairs(results, ("{}: R_T / T", "resets a run"), cells)
-    return Table(*table, (about, *fewer(results), *notes))
+    return TextTable(*table, (about, *fewer(results), *notes))
 
 
 def fewer(results: Results) -> list[str]:

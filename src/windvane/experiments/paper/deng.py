@@ -18,7 +18,7 @@ from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import curves, legend, sheet
 from windvane.experiments.paper.comparison import fewer
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import TOLD, Call, call
 from windvane.tasks.stocks import Stocks
 
@@ -102,7 +102,7 @@ def _pair(mean: float, deviation: float) -> str:
 Printed = Mapping[str, tuple[tuple[float, float], ...]]
 
 
-def total_table(results: Results, paper: Printed, notes: tuple[str, ...]) -> Table:
+def total_table(results: Results, paper: Printed, notes: tuple[str, ...]) -> TextTable:
     """Mean and standard deviation of R_T; `paper` has those of (a), (b) and (c) by row, or nothing."""
     found = in_prices(results)
     header, rows = ["algorithm"], []
@@ -126,7 +126,7 @@ def total_table(results: Results, paper: Printed, notes: tuple[str, ...]) -> Tab
             f" (c): {shares.source} instead of the paper's 48; regret in units of the prices, as the size of "
             "the paper's figures suggests; B_T in standard deviations of the prices, B = 1."
         )
-    return Table(header, rows, (about, *fewer(found), source, *missing, *notes))
+    return TextTable(header, rows, (about, *fewer(found), source, *missing, *notes))
 
 
 def figure(results: Results) -> Any:

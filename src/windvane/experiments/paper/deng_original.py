@@ -25,10 +25,10 @@ from windvane.experiments.paper.deng import (
     total_table,
 )
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Totals; the paper prints none."""
     return total_table(
         results,

@@ -16,7 +16,7 @@ from windvane.experiments.experiment import Cell
 from windvane.experiments.figures import BOLD, DASHES, colour, curves, legend, sheet
 from windvane.experiments.paper.rates import HORIZON, RATES
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
 
 LENGTHSCALE = 0.2
@@ -66,7 +66,7 @@ def final(results: Results, row: str, rate: float) -> list[float]:
     return [results[row, column(dim, rate)].median for dim in DIMS]
 
 
-def table(results: Results, rows: Sequence[str]) -> Table:
+def table(results: Results, rows: Sequence[str]) -> TextTable:
     """A row a rate and dimension, a column an algorithm; the best one bold."""
     lines = []
     for rate in RATES:
@@ -81,7 +81,7 @@ def table(results: Results, rows: Sequence[str]) -> Table:
         f"shows figures only and gives neither the lengthscale ({LENGTHSCALE:g} here, as in its other "
         f"experiments) nor the number of runs. Objectives from {FEATURES} random Fourier features."
     )
-    return Table(("rate", "d", *rows), lines, (about,))
+    return TextTable(("rate", "d", *rows), lines, (about,))
 
 
 def figure(results: Results, rows: Sequence[str]) -> Any:

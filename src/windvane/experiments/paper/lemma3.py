@@ -10,7 +10,7 @@ from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import GREY, VERMILION, sheet
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 
 DELTAS = (0.05, 0.1, 0.5)
@@ -31,14 +31,14 @@ def shares(results: Results) -> list[float]:
     ]
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """The promised and the measured share."""
     rows = [
         (f"{delta:g}", f"at most {delta:.0%}", f"**{share:.1%}**")
         for delta, share in zip(DELTAS, shares(results), strict=True)
     ]
     about = f"Share of {results.runs} static runs of {STEPS} steps in which the bound is ever broken."
-    return Table(("delta_B", "Lemma 3", "here"), rows, (about,))
+    return TextTable(("delta_B", "Lemma 3", "here"), rows, (about,))
 
 
 def figure(results: Results) -> Any:

@@ -12,7 +12,7 @@ from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
 from windvane.surrogates import LearnOnline
 from windvane.tasks import PolicySearch
@@ -53,7 +53,7 @@ def parts(group: Group) -> tuple[Array, Array, Array]:
     return before, after, end
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """The whole run, and its parts."""
     rows = []
     for row, group in results.column(COLUMN).items():
@@ -70,7 +70,7 @@ def table(results: Results) -> Table:
             )
         )
     parts_of_it = (f"t < {CHANGE}", f"t >= {CHANGE}", f"last {END} steps", "resets a run")
-    return Table(
+    return TextTable(
         ("algorithm", "R_T / T", *parts_of_it, "no floor: R_T / T", "resets a run"),
         rows,
         (

@@ -12,7 +12,7 @@ from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import GREY, curves, legend, reset_strip, sheet
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
 
 FIRST, SECOND, CHANGE, HORIZON = 0.01, 0.05, 175, 500
@@ -53,7 +53,7 @@ def trend(values: Array) -> tuple[float, float]:
     return float(slopes.mean()), error
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Before and after."""
     rows = []
     for row, group in results.column(COLUMN).items():
@@ -61,7 +61,7 @@ def table(results: Results) -> Table:
         resets = [f"{half.mean():.1f}" for half in frequencies(group)]
         rows.append((row, f"**{spread(group.median, *group.quartiles)}**", *regrets, *resets))
     last = f"t >= {CHANGE}"
-    return Table(
+    return TextTable(
         ("algorithm", "R_T / T", f"t < {CHANGE}", last, f"resets in 100 steps, t < {CHANGE}", last),
         rows,
         (

@@ -16,7 +16,7 @@ from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import BLACK, GREY, ramp, sheet
 from windvane.experiments.paper.windows import HORIZON, RATES, Window, objective, period, window
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 from windvane.late import stats
 
@@ -76,7 +76,7 @@ def distances(steps: Steps) -> dict[str, float]:
     return found
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """A row a rate and window."""
     rows = []
     for rate in RATES:
@@ -91,7 +91,7 @@ def table(results: Results) -> Table:
                 f"{forced.mean():.1%}",
             )
             rows.append((_column(rate), str(high - low), str(low), str(high), *numbers))
-    return Table(
+    return TextTable(
         ("rate", "W", "N_low", "N_high", "mean", "median", "quartiles", "forced at N_high"),
         rows,
         (

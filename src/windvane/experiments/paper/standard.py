@@ -12,7 +12,7 @@ from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.paper.comparison import medians
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
 from windvane.surrogates import LearnOnline, LearnThenMonitor, Search
 
@@ -24,7 +24,7 @@ PLAIN, KEEPING = TRIGGERED = ("ET-GP-UCB", "ET-GP-UCB + backtracking")
 VARYING = ("R-GP-UCB", "TV-GP-UCB", "UI-TVBO", *TRIGGERED)
 
 
-class Problem(NamedTuple):
+class StandardColumn(NamedTuple):
     """A column: the task, T, and how many steps ET-GP-UCB learns before it monitors, 2d."""
 
     task: Call
@@ -33,8 +33,8 @@ class Problem(NamedTuple):
 
 
 PROBLEMS = {
-    "Ackley": Problem(call("ackley-shift"), 60, 4),
-    "Hartmann": Problem(call("hartmann-shift"), 200, 12),
+    "Ackley": StandardColumn(call("ackley-shift"), 60, 4),
+    "Hartmann": StandardColumn(call("hartmann-shift"), 200, 12),
 }
 
 
@@ -81,7 +81,7 @@ def _spread(values: Array) -> str:
     return spread(middle, low, high, 2)
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Simple regret of both halves, R_T / T and resets."""
     header, lines = ["algorithm"], []
     for column in PROBLEMS:
@@ -95,7 +95,7 @@ def table(results: Results) -> Table:
             before = float(early(group).mean())
             line.append(f"{before:.1f} / {group.resets.mean() - before:.1f}")
         lines.append(line)
-    return Table(
+    return TextTable(
         header,
         lines,
         (

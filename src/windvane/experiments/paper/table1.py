@@ -9,7 +9,7 @@ from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.paper.comparison import Paper, against_paper
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 
 HORIZON = 400
@@ -76,7 +76,7 @@ def _paper(row: str, column: str) -> Paper:
     return Paper(*PAPER[row][list(COLUMNS).index(column)])
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """The paper's median and ours, cell by cell."""
     return against_paper(
         results,

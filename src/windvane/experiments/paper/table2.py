@@ -20,7 +20,7 @@ from windvane.experiments.figures import BLACK, clusters, legend, sheet
 from windvane.experiments.paper.comparison import against_paper, beats, medians
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import Call, call
 from windvane.surrogates import LearnOnline, LearnThenMonitor, Scaling, Search
 
@@ -59,7 +59,7 @@ def _paper(row: str, name: str) -> float:
     return PAPER[row][COLUMNS.index(name)]
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """The paper's median and ours, cell by cell."""
     return against_paper(
         results,

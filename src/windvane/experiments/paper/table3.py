@@ -21,7 +21,7 @@ from windvane.experiments.paper.deng import (
     total_table,
 )
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 
 SETTLED = 500  # "after approx. 500 time steps"
 PAPER = {  # Table 3: mean and standard deviation of R_T; (a), (b), (c)
@@ -33,7 +33,7 @@ PAPER = {  # Table 3: mean and standard deviation of R_T; (a), (b), (c)
 }
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """The paper's totals and ours."""
     return total_table(results, PAPER, ("Noise variance 0.1 in (a) and (b), 0.01 in (c).",))
 

@@ -15,7 +15,7 @@ from windvane.experiments.figures import BLACK, boxes, colour, legend, sheet
 from windvane.experiments.paper.rates import RATES, objective
 from windvane.experiments.paper.rates import column as rate_name
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 
 ROW = "ET-GP-UCB"
@@ -54,7 +54,7 @@ def error(values: Array) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Averages of the paper and ours with standard errors, a row a rate and delta."""
     rows = []
     for rate in RATES:
@@ -64,7 +64,7 @@ def table(results: Results) -> Table:
             rows.append((rate_name(rate), f"{delta:g}", f"{resets:.2f}", counted, f"{regret:.1f}", summed))
     header = ("rate", "delta_B", "average resets: paper", "here", "average R_T: paper", "here")
     about = f"Averages of {results.runs} runs ± standard error; the paper's are of 50 runs, no errors given."
-    return Table(header, rows, (about,))
+    return TextTable(header, rows, (about,))
 
 
 def figure(results: Results) -> Any:

@@ -14,7 +14,7 @@ from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import GREY, SKY, curves, legend, reset_strip, sheet
 from windvane.experiments.paper.comparison import beats, measured, medians
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 
 COLUMNS = {"days 7-8": "7-8", "days 5-6": "5-6"}
@@ -67,7 +67,7 @@ def share_in(steps: npt.NDArray[np.bool_], group: Group) -> tuple[float, float]:
     return float(np.mean(shares)), float(np.std(shares, ddof=1)) / math.sqrt(len(shares))
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Both pairs of days."""
     source = results.task("ET-GP-UCB", "days 7-8").source
     return measured(

@@ -14,9 +14,9 @@ from windvane.checks import Array
 from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
-from windvane.experiments.regret_bounds import Problem
+from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
 from windvane.theory import (
     RegretBound,
@@ -26,7 +26,7 @@ from windvane.theory import (
     sublinear_region,
 )
 
-HORIZON, PROBLEM = 400, Problem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
+HORIZON, PROBLEM = 400, BoundProblem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
 RATES = (1e-4, 1e-3, 0.01, 0.03, 0.1)
 MIDDLE = 0.03
 LAMBDAS = (1, 2, 4, 8, 16, 32)  # eps is known to lie in [eps / lambda, lambda eps]
@@ -88,7 +88,7 @@ def exponent(results: Results, row: str) -> tuple[float, float]:
     return float(found.mean()), error
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """A row a rate, then a row a lambda: the bound's terms, and what was measured, all over T."""
     rows = []
 
@@ -108,7 +108,7 @@ def table(results: Results) -> Table:
             group = results["ET-GP-UCB", _wide(factor)]
             shown = [spread(group.median, *group.quartiles)]
             line(_wide(factor), MIDDLE, window_of(MIDDLE, factor), ("–", "–", *shown))
-    return Table(
+    return TextTable(
         ("", "window", *(term.replace("_", " ") for term in TERMS), "Theorem 1", *ROWS),
         rows,
         (

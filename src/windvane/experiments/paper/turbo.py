@@ -14,7 +14,7 @@ from windvane.experiments.paper.comparison import beats
 from windvane.experiments.paper.dimensions import DIMS, RUNS, column, final
 from windvane.experiments.paper.rates import HORIZON, RATES
 from windvane.experiments.results import Results
-from windvane.experiments.tables import Table
+from windvane.experiments.tables import TextTable
 
 ROW = "TuRBO trigger"
 RIVALS = backtracking.ROWS
@@ -30,7 +30,7 @@ def cells(_: Setting) -> list[Cell]:
     return [*dimensions.cells((*RIVALS, ROW)), *still]
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """Final regret."""
     return dimensions.table(results, (*RIVALS, ROW))
 

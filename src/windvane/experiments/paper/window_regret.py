@@ -13,14 +13,14 @@ from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import COLOURS, legend, sheet
 from windvane.experiments.paper.windows import HORIZON, RATES, Window, objective, period, window
-from windvane.experiments.regret_bounds import Problem
+from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Group, Results
-from windvane.experiments.tables import Table, spread
+from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 ROWS = ("ET-GP-UCB", "always N_low", "R-GP-UCB")
-PROBLEM = Problem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
+PROBLEM = BoundProblem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
 STYLES = {"ET-GP-UCB": "o-", "always N_low": "s--", "R-GP-UCB": "-."}
 
 
@@ -54,7 +54,7 @@ def _line(results: Results, row: str, rate: float) -> list[Group]:
     return [results[row, _column(rate, share)] for share in shares]
 
 
-def table(results: Results) -> Table:
+def table(results: Results) -> TextTable:
     """A row a rate and window."""
     rows = []
     for rate in RATES:
@@ -66,7 +66,7 @@ def table(results: Results) -> Table:
             regrets[0] = f"**{regrets[0]}**"
             resets = f"{groups[0].resets.mean():.1f}"
             rows.append((f"eps = {rate:g}", str(high - low), f"[{low}, {high}]", *regrets, resets))
-    return Table(
+    return TextTable(
         ("rate", "W", "[N_low, N_high]", *ROWS, "ET's resets a run"),
         rows,
         (

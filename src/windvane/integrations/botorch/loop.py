@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from windvane.acquisition import LogBeta, Schedule
+from windvane.algorithms import fresh_seed
 from windvane.data import Best, Dataset, Event, Observation, Prediction, Verdict
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.botorch.acquisition import maximize
@@ -18,11 +19,11 @@ from windvane.integrations.botorch.models import MakeModel, Models
 from windvane.integrations.botorch.plan import LoopPlan, box_of
 from windvane.integrations.botorch.points import read_point, read_value
 from windvane.integrations.botorch.posterior import Model, moments, predict
-from windvane.integrations.botorch.progress import Progress
+from windvane.integrations.botorch.progress import LoopProgress
 from windvane.integrations.botorch.proposals import MakeAcquisition, Optimize, Proposals
 from windvane.retention import Empty, LastPoint, Retention
 from windvane.triggers import Memory, PosteriorBound, ResetWindow, Trigger, alarm
-from windvane.triggers.ruling import Ruling, judge, log_density, reason
+from windvane.triggers.ruling import Ruling, judge, reason
 
 SILENT = Prediction(math.nan, math.nan, math.nan)  # before there is a model
 
@@ -81,7 +82,7 @@ class EventTriggeredLoop:
             box=box,
             dtype=dtype,
             goal=goal,
-            seed=int(np.random.SeedSequence().entropy) if seed is None else seed,  # type: ignore[arg-type]
+            seed=fresh_seed() if seed is None else seed,
             trigger=PosteriorBound() if trigger is None else trigger,
             retention=LastPoint() if retention is None else retention,
             window=ResetWindow() if window is None else window,
@@ -92,12 +93,12 @@ class EventTriggeredLoop:
             noise_variance=noise_variance,
             time_column=time_column,
         )
-        self._begin(plan, Progress.start(plan), bounds.device, make_model, make_acquisition, optimize)
+        self._begin(plan, LoopProgress.start(plan), bounds.device, make_model, make_acquisition, optimize)
 
     def _begin(
         self,
         plan: LoopPlan,
-        progress: Progress,
+        progress: LoopProgress,
         device: torch.device,
         make_model: MakeModel,
         make_acquisition: MakeAcquisition | None,
@@ -255,7 +256,7 @@ class EventTriggeredLoop:
             mean=self.plan.sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=log_density(new.y, prediction),
+            log_density=prediction.log_density(new.y),
             statistic=ruling.verdict.statistic,
             threshold=ruling.verdict.threshold,
             monitored=ruling.monitored,
@@ -285,7 +286,7 @@ class EventTriggeredLoop:
         device: torch.device | str = "cpu",
     ) -> EventTriggeredLoop:
         """The loop that wrote the state; with the same functions, if they are deterministic, bit for bit."""
-        plan, progress = Progress.restore(state)
+        plan, progress = LoopProgress.restore(state)
         loop = cls.__new__(cls)
         loop._begin(plan, progress, torch.device(device), make_model, make_acquisition, optimize)
         return loop

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from windvane.acquisition import IGPBeta, Schedule
-from windvane.checks import integer, one_of, real
+from windvane.checks import goal_name, integer, one_of, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.retention import Retention
@@ -41,7 +41,7 @@ class LoopPlan:
 
     def __post_init__(self) -> None:
         one_of("dtype", self.dtype, DTYPES)
-        one_of("goal", self.goal, ("maximize", "minimize"))
+        object.__setattr__(self, "goal", goal_name(self.goal))
         integer("seed", self.seed, at_least=0)
         _part("trigger", self.trigger, Trigger, "wv.PosteriorBound(0.1)")
         _part("retention", self.retention, Retention, "wv.LastPoint()")

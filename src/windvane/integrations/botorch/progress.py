@@ -17,7 +17,7 @@ STATE_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class LoopProgress:
     """The observations in use and the counters; `learned` is the last step of those learned from."""
 
     data: Dataset
@@ -30,9 +30,9 @@ class Progress:
     held: Observation | None = None  # set aside: a change or an outlier, as the next one will tell
 
     @staticmethod
-    def start(plan: LoopPlan) -> Progress:
+    def start(plan: LoopPlan) -> LoopProgress:
         """Nothing seen yet."""
-        return Progress(Dataset.empty(plan.box.dim), plan.trigger.start())
+        return LoopProgress(Dataset.empty(plan.box.dim), plan.trigger.start())
 
     @property
     def time(self) -> float:
@@ -58,7 +58,7 @@ class Progress:
         memory: Memory,
         kept: Dataset | None,
         plan: LoopPlan,
-    ) -> Progress:
+    ) -> LoopProgress:
         """The next one: an observation set aside, a reset that kept something, or one observation more."""
         origin = stamp - new.time if self.last_time is None else self.origin
         moved = replace(self, step=self.step + 1, elapsed=self.elapsed + 1, last_time=stamp, origin=origin)
@@ -94,7 +94,7 @@ class Progress:
         }
 
     @staticmethod
-    def restore(state: Any) -> tuple[LoopPlan, Progress]:
+    def restore(state: Any) -> tuple[LoopPlan, LoopProgress]:
         """The plan and the progress that `state` wrote."""
         if not isinstance(state, dict) or state.get("windvane") != "botorch":
             hint = "; parse it with json.loads first" if isinstance(state, str | bytes) else ""
@@ -116,7 +116,7 @@ class Progress:
             raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
 
 
-def _progress(state: dict[str, Any], plan: LoopPlan) -> Progress:
+def _progress(state: dict[str, Any], plan: LoopPlan) -> LoopProgress:
     data = Dataset.empty(plan.box.dim)
     for row in state["data"]:
         data += _observation(row, plan)
@@ -124,7 +124,7 @@ def _progress(state: dict[str, Any], plan: LoopPlan) -> Progress:
     step = integer("state(step)", state["step"], at_least=1)
     if (step > 1) == (last is None) or any(row.step >= step for row in data):
         raise CorruptState("state: the step does not fit the observations")
-    return Progress(
+    return LoopProgress(
         data=data,
         memory=tuple(real("state(memory)", entry) for entry in state["memory"]),
         step=step,

@@ -18,7 +18,7 @@ from windvane.integrations.botorch.models import Models, entropy, seeded
 from windvane.integrations.botorch.plan import LoopPlan
 from windvane.integrations.botorch.points import read_point, sobol_point
 from windvane.integrations.botorch.posterior import Model
-from windvane.integrations.botorch.progress import Progress
+from windvane.integrations.botorch.progress import LoopProgress
 
 MakeAcquisition = Callable[[Model, Tensor, Tensor], Any]
 Optimize = Callable[[Any, Tensor], Tensor]
@@ -38,7 +38,7 @@ class Proposals:
         self._make_acquisition, self._optimize = make_acquisition, optimize
         self._bounds = models.tensor(np.array(plan.box.bounds).T)
 
-    def next(self, model: Model | None, progress: Progress, now: float) -> Tensor:
+    def next(self, model: Model | None, progress: LoopProgress, now: float) -> Tensor:
         """The point to evaluate; one of a Sobol sequence if there is nothing to choose by."""
         if model is None or not len(progress.data):
             seed = entropy(self._plan.seed)
@@ -46,12 +46,12 @@ class Proposals:
         with seeded(self._plan.seed, progress.step):
             return self._largest(self._acquisition(model, progress), now)
 
-    def best(self, model: Model, progress: Progress, now: float) -> Tensor:
+    def best(self, model: Model, progress: LoopProgress, now: float) -> Tensor:
         """The maximiser of the posterior mean."""
         with seeded(self._plan.seed, progress.step):
             return self._largest(ConfidenceBound(model, 0.0), now)
 
-    def _acquisition(self, model: Model, progress: Progress) -> Any:
+    def _acquisition(self, model: Model, progress: LoopProgress) -> Any:
         if self._make_acquisition is None:
             moment = Moment(progress.step, progress.elapsed, self._plan.box.dim, lambda: math.nan)
             return ConfidenceBound(model, self._plan.beta.multiplier(moment) ** 2)

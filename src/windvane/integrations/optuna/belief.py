@@ -15,8 +15,8 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna import notes
 from windvane.integrations.optuna.branches import branches, of_branch, reachable
 from windvane.integrations.optuna.columns import point
-from windvane.integrations.optuna.history import Finished, Reading, observations
-from windvane.integrations.optuna.learner import Learner, Live, Problem
+from windvane.integrations.optuna.history import Finished, TrialReading, observations
+from windvane.integrations.optuna.learner import Learner, OptunaProblem, ToldOptimizer
 from windvane.integrations.optuna.sampler import WindvaneSampler
 
 
@@ -69,7 +69,7 @@ def best_now(
             of, fixed = of_branch(history, branch, alone=len(among) == 1)
             inside = [trial for trial in history if trial.params.keys() == branch]
             told, numbers = observations(inside, of)
-            live = learner.after(Problem(of, goal, seed), told)
+            live = learner.after(OptunaProblem(of, goal, seed), told)
             found.append(_believed(live, history, numbers, fixed, now))
     sign = 1.0 if goal == "maximize" else -1.0
     return max(found, key=lambda each: sign * each.mean)
@@ -77,7 +77,7 @@ def best_now(
 
 def _reader(
     study: Study, algorithm: str | None, seed: int | None, options: dict[str, Any]
-) -> tuple[Learner, Reading, int, AbstractContextManager[Any]]:
+) -> tuple[Learner, TrialReading, int, AbstractContextManager[Any]]:
     """Who learns from the trials, how they are read, and what nobody else may use meanwhile."""
     sampler, noted = study.sampler, notes.recipe(study)
     if algorithm is None and seed is None and not options and isinstance(sampler, WindvaneSampler):
@@ -93,12 +93,16 @@ def _reader(
             options = {**noted.options, **options}
     if seed is None:
         seed = 0 if noted is None else noted.seed
-    reading = Reading() if noted is None else noted.reading
+    reading = TrialReading() if noted is None else noted.reading
     return Learner(algorithm, options), reading, integer("seed", seed, at_least=0), nullcontext()
 
 
 def _believed(
-    live: Live, history: Sequence[Finished], numbers: Sequence[int], fixed: dict[str, Any], now: float
+    live: ToldOptimizer,
+    history: Sequence[Finished],
+    numbers: Sequence[int],
+    fixed: dict[str, Any],
+    now: float,
 ) -> BestNow:
     params, mean, std = live.best(now)
     return BestNow(
@@ -113,7 +117,7 @@ def _believed(
     )
 
 
-def _age(live: Live, params: dict[str, Any], ended: Sequence[int], numbers: Sequence[int]) -> int:
+def _age(live: ToldOptimizer, params: dict[str, Any], ended: Sequence[int], numbers: Sequence[int]) -> int:
     """How many trials have ended since the observation in use that is nearest to a point."""
     data = live.optimizer.data
     if not len(data):

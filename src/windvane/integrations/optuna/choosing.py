@@ -11,12 +11,12 @@ from optuna.trial import FrozenTrial
 from windvane.integrations.optuna.branches import TRIES, Branch, branches, hopeful, of_branch, reachable
 from windvane.integrations.optuna.columns import Columns, untried
 from windvane.integrations.optuna.history import Finished, avoided, observations
-from windvane.integrations.optuna.learner import Learner, Problem
+from windvane.integrations.optuna.learner import Learner, OptunaProblem
 from windvane.integrations.optuna.workers import known, points
 
 
 @dataclass(frozen=True)
-class Scene:
+class SuggestionInputs:
     """All that a suggestion depends on."""
 
     history: Sequence[Finished]
@@ -25,9 +25,9 @@ class Scene:
     goal: str
     seed: int
 
-    def problem(self, of: Columns) -> Problem:
+    def problem(self, of: Columns) -> OptunaProblem:
         """What an optimiser for these parameters is made for."""
-        return Problem(of, self.goal, self.seed)
+        return OptunaProblem(of, self.goal, self.seed)
 
     def tried(self) -> list[Mapping[str, Any]]:
         """The parameters of all trials that have ended or are running."""
@@ -46,7 +46,7 @@ class Suggestion(NamedTuple):
     optimism: float
 
 
-def choose(learner: Learner, scene: Scene, of: Columns, startup: int) -> dict[str, Any]:
+def choose(learner: Learner, scene: SuggestionInputs, of: Columns, startup: int) -> dict[str, Any]:
     """Values for these parameters, which all branches have, and for the others of the best branch.
 
     None at all before so many trials with a value as `startup` says.
@@ -68,7 +68,9 @@ def choose(learner: Learner, scene: Scene, of: Columns, startup: int) -> dict[st
     return {**best, **new}
 
 
-def choose_along(learner: Learner, scene: Scene, name: str, given: Branch, startup: int) -> dict[str, Any]:
+def choose_along(
+    learner: Learner, scene: SuggestionInputs, name: str, given: Branch, startup: int
+) -> dict[str, Any]:
     """Values for a parameter that nobody expected, and for those that come with it.
 
     `given` are the parameters that the trial has already: it is on its way to a branch that has them all.
@@ -80,7 +82,7 @@ def choose_along(learner: Learner, scene: Scene, name: str, given: Branch, start
     return {key: value for key, value in found.items() if key not in given}
 
 
-def _in_branch(learner: Learner, scene: Scene, branch: Branch) -> Suggestion:
+def _in_branch(learner: Learner, scene: SuggestionInputs, branch: Branch) -> Suggestion:
     of, fixed = of_branch(scene.history, branch, alone=False)
     told, _ = observations([trial for trial in scene.history if _inside(trial, branch)], of)
     live = learner.after(scene.problem(of), told)

@@ -48,7 +48,7 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class TrialReading:
     """How trials are read: which clock, and whether the last value of a pruned trial is a measurement."""
 
     clock: Clock = "trials"

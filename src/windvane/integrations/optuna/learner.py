@@ -23,7 +23,7 @@ from windvane.spaces import Box
 KEPT = 16  # optimisers in memory: one for each set of parameters, and one more for each trial that runs
 
 
-class Problem(NamedTuple):
+class OptunaProblem(NamedTuple):
     """What an optimiser is made for."""
 
     columns: Columns
@@ -31,10 +31,10 @@ class Problem(NamedTuple):
     seed: int
 
 
-class Live:
+class ToldOptimizer:
     """An optimiser, and what it was told; an event for each."""
 
-    def __init__(self, problem: Problem, optimizer: Optimizer) -> None:
+    def __init__(self, problem: OptunaProblem, optimizer: Optimizer) -> None:
         self.problem = problem
         self.optimizer = optimizer
         self.told: list[Told] = []
@@ -53,7 +53,7 @@ class Live:
     def ask(self, time: float, beside: Sequence[Sequence[Any]]) -> dict[str, Any]:
         """The next point in Optuna's terms, chosen beside others that are being evaluated."""
         pending = [point(self.problem.columns, each) for each in beside]
-        return outward(self.problem.columns, self.optimizer.ask(self._not_before(time), pending=pending))
+        return outward(self.problem.columns, self.optimizer.ask(time=self._not_before(time), pending=pending))
 
     def optimism(self, params: Mapping[str, Any], time: float) -> float:
         """How good this point might be: two standard deviations better than believed, larger is better."""
@@ -67,9 +67,9 @@ class Live:
         best = self.optimizer.best(self._not_before(time))
         return outward(self.problem.columns, best.x), best.mean, best.std
 
-    def copy(self) -> Live:
+    def copy(self) -> ToldOptimizer:
         """Another one that has been told the same."""
-        other = Live(self.problem, deepcopy(self.optimizer))
+        other = ToldOptimizer(self.problem, deepcopy(self.optimizer))
         other.told, other.events = list(self.told), list(self.events)
         return other
 
@@ -84,7 +84,7 @@ class Learner:
     def __init__(self, algorithm: str, options: Mapping[str, Any]) -> None:
         self.algorithm = one_of("algorithm", algorithm, ALGORITHMS)
         self.options = {name: value for name, value in options.items() if value is not None}
-        self._pool: list[Live] = []
+        self._pool: list[ToldOptimizer] = []
         self._check()
 
     def _check(self) -> None:
@@ -99,12 +99,16 @@ class Learner:
                 raise
             raise InvalidType(f"options: {error}") from error
 
-    def after(self, problem: Problem, observations: Sequence[Told], *, keep: bool = False) -> Live:
+    def after(
+        self, problem: OptunaProblem, observations: Sequence[Told], *, keep: bool = False
+    ) -> ToldOptimizer:
         """The optimiser that has been told these observations; `keep` the one that has been told fewer."""
         live = self._closest(problem, observations)
         if live is None:
             columns, goal, seed = problem
-            live = Live(problem, make(self.algorithm, space(columns), goal=goal, seed=seed, **self.options))
+            live = ToldOptimizer(
+                problem, make(self.algorithm, space(columns), goal=goal, seed=seed, **self.options)
+            )
             self._pool.append(live)
         elif keep and len(live.told) < len(observations):
             self._pool.append(live.copy())
@@ -118,7 +122,7 @@ class Learner:
             raise
         return live
 
-    def _closest(self, problem: Problem, observations: Sequence[Told]) -> Live | None:
+    def _closest(self, problem: OptunaProblem, observations: Sequence[Told]) -> ToldOptimizer | None:
         """The one that has been told the most of it, and nothing else."""
         fits = [
             live

@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial
 from windvane.codec import decode, encode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.integrations.optuna.history import FINISHED, Reading
+from windvane.integrations.optuna.history import FINISHED, TrialReading
 
 SAMPLER = "windvane:sampler"
 RESETS = "windvane:resets"
@@ -41,7 +41,7 @@ class Recipe:
     algorithm: str
     options: Mapping[str, Any] | None
     seed: int
-    reading: Reading
+    reading: TrialReading
 
     def note(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -62,7 +62,7 @@ class Recipe:
     def read(note: Mapping[str, Any]) -> Recipe:
         """The recipe of a note."""
         clock = note["clock"]
-        reading = Reading(
+        reading = TrialReading(
             clock if clock == "trials" else timedelta(seconds=clock), note["consider_pruned_trials"]
         )
         options = None if note["options"] is None else decode(note["options"])

@@ -19,10 +19,10 @@ from windvane.checks import integer
 from windvane.errors import InvalidType
 from windvane.integrations.optuna import notes, workers
 from windvane.integrations.optuna.branches import branches, of_branch, reachable, shared
-from windvane.integrations.optuna.choosing import Scene, choose, choose_along
+from windvane.integrations.optuna.choosing import SuggestionInputs, choose, choose_along
 from windvane.integrations.optuna.columns import column, columns
-from windvane.integrations.optuna.history import Clock, Finished, Reading, observations, search_space
-from windvane.integrations.optuna.learner import Learner, Live
+from windvane.integrations.optuna.history import Clock, Finished, TrialReading, observations, search_space
+from windvane.integrations.optuna.learner import Learner, ToldOptimizer
 from windvane.integrations.optuna.notes import Recipe
 
 STREAM = 7_368_787  # so that what is drawn here has nothing to do with what the optimiser draws
@@ -72,7 +72,7 @@ class WindvaneSampler(BaseSampler):
         self._seed = None if seed is None else integer("seed", seed, at_least=0)
         self._independent = independent_sampler
         self._startup = integer("n_startup_trials", n_startup_trials, at_least=1)
-        self.reading = Reading(clock, consider_pruned_trials)
+        self.reading = TrialReading(clock, consider_pruned_trials)
         self._reset_memory()
 
     def _reset_memory(self) -> None:
@@ -91,7 +91,7 @@ class WindvaneSampler(BaseSampler):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.learner = Learner(*state["learner"])
-        self.reading = Reading(*state["reading"])
+        self.reading = TrialReading(*state["reading"])
         self._reset_memory()
 
     def __repr__(self) -> str:
@@ -206,10 +206,10 @@ class WindvaneSampler(BaseSampler):
             self._meant.pop(oldest, None)
         return self._chosen.setdefault(self._key(study, trial), {})
 
-    def _scene(self, study: Study, trial: FrozenTrial) -> Scene:
+    def _scene(self, study: Study, trial: FrozenTrial) -> SuggestionInputs:
         goal, history = notes.goal(study), self.reading.history(study)
         now = self.reading.time(trial.datetime_start, len(history) + 1)
-        return Scene(history, workers.running(study, trial), now, goal, self._recipe(study).seed)
+        return SuggestionInputs(history, workers.running(study, trial), now, goal, self._recipe(study).seed)
 
     def _learn(self, study: Study, trial: FrozenTrial, value: float) -> None:
         """Tell the model of the trial's branch, and note what it says."""
@@ -230,7 +230,7 @@ class WindvaneSampler(BaseSampler):
         notes.write(study, trial, live.events[-1], numbers)
         self._believe(study, live, numbers)
 
-    def _believe(self, study: Study, live: Live, numbers: Sequence[int]) -> None:
+    def _believe(self, study: Study, live: ToldOptimizer, numbers: Sequence[int]) -> None:
         """Note the heaviest hypothesis when it has changed."""
         beliefs = live.events[-1].beliefs
         if beliefs:
@@ -244,7 +244,7 @@ def _place(study: Study) -> Place:
     return study._storage, study._study_id, study.study_name
 
 
-def _generator(scene: Scene, trial: FrozenTrial, name: str) -> np.random.Generator:
+def _generator(scene: SuggestionInputs, trial: FrozenTrial, name: str) -> np.random.Generator:
     """A function of the seed, of what has ended and of how many run beside: the same after a crash."""
     before = sum(each.number < trial.number for each in scene.running)
     return np.random.default_rng((scene.seed, STREAM, len(scene.history), before, zlib.crc32(name.encode())))

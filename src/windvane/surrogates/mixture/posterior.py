@@ -19,10 +19,10 @@ from windvane.kernels import Kernel
 from windvane.kernels.base import upper_triangle
 from windvane.surrogates.cache import CandidateCache
 from windvane.surrogates.factor import below
-from windvane.surrogates.member import Member
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.tuning import DISPUTED
+from windvane.surrogates.posterior import joint_sample
 from windvane.surrogates.surface import Local, Surface
-
-DISPUTED = 0.1  # the weight from which a member's disagreement with the others counts
 
 
 class MixturePosterior:
@@ -79,6 +79,45 @@ class MixturePosterior:
         weights, means, variances = self._members_at(points, lasting=False)
         mean = weights @ means
         return mean, weights @ (variances + (means - mean) ** 2)
+
+    def mean(self, points: Array) -> Array:
+        """The mean alone at m points: O(m n)."""
+        k = self._kernel.matrix(points, self.observed)
+        weights = np.zeros(self.size)
+        for weight, member in self._acting:
+            weights[member.first :] += weight * member.at(self._now).fading * member.alpha
+        return np.asarray(k @ weights)
+
+    def prior(self, points: Array) -> Array:
+        """The variance at m points before any observation."""
+        known = sum(weight * member.lasting_variance for weight, member in self._acting)
+        return self._kernel.diagonal(points) * known
+
+    def covariance(self, points: Array) -> Array:
+        """The joint covariance of m points, m x m: of the members, and between those in dispute."""
+        found = [self._member_on(member, points) for _, member in self._acting]
+        result = np.zeros((len(points), len(points)))
+        for (weight, _), (_, own) in zip(self._acting, found, strict=True):
+            result += weight * own
+        total = float(self._disputed.sum())
+        if total:
+            means = np.array([mean for mean, _ in found])
+            off = means - self._disputed @ means / total
+            result += (off.T * self._disputed) @ off
+        return result
+
+    def draw(self, points: Array, rng: np.random.Generator) -> Array:
+        """One joint sample of f at m points: of a member drawn by its weight."""
+        weights = np.array([weight for weight, _ in self._acting])
+        chosen = int(rng.choice(len(weights), p=weights / weights.sum()))
+        return joint_sample(*self._member_on(self._acting[chosen][1], points), rng)
+
+    def _member_on(self, member: Member, points: Array) -> tuple[Array, Array]:
+        """A member's mean at m points, and the joint covariance of the part of f that lasts."""
+        own, view = self._kernel.matrix(points, self.observed[member.first :]), member.at(self._now)
+        v = (own * view.lasting) @ member.factor.W.T
+        known = self._kernel.matrix(points, points) * member.lasting_variance
+        return own @ (view.fading * member.alpha), known - v @ v.T
 
     def _members_at(self, points: Array, lasting: bool) -> tuple[Array, Array, Array]:
         """The weights of the acting members, and their means and variances at m points."""

@@ -1,25 +1,22 @@
-"""A Bayesian mixture of hypotheses about time: what is weighed, and how the weights move.
-
-Every hypothesis is an exact GP; its one-step predictive density is its evidence. A fixed share of the
-weight flows back to the prior weights at each step, so that no hypothesis ever dies. Sudden changes
-are hypotheses, too: at each step a static GP is born that believes in nothing before it, and the most
-likely few of these live on.
-"""
+"""A Bayesian mixture of hypotheses about time: what is believed before anything is seen."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from windvane.checks import Array, integer, probability, real
+from windvane.checks import Array, integer, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.kernels import Kernel
-from windvane.surrogates.hypotheses import HYPOTHESES, Hypothesis
+from windvane.kernels import Kernel, Static, Temporal
+from windvane.spaces.base import Domain
+from windvane.surrogates.mixture.hypotheses import HYPOTHESES, Hypothesis
 from windvane.surrogates.scaling import Scaling
+
+if TYPE_CHECKING:
+    from windvane.surrogates.mixture.surrogate import MixtureSurrogate
 
 
 @component
@@ -31,8 +28,8 @@ class Mixture:
     `outliers` the chance that an observation has `outlier_size` extra prior variances of noise.
     The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
-    in the caller's time; it is found out from the first observations. A sudden change whose weight
-    exceeds `believed` is taken for a fact.
+    in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
+    are held possible at a time.
     """
 
     kernel: Kernel
@@ -47,7 +44,7 @@ class Mixture:
     doubt: float = 3.0
     lead: float = 6.0
     interval: float = 1.0
-    believed: float = 0.9
+    weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
@@ -58,7 +55,6 @@ class Mixture:
             value = real(f"Mixture({name})", getattr(self, name), at_least=0.0, at_most=0.5)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
-        object.__setattr__(self, "believed", probability("Mixture(believed)", self.believed))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
@@ -76,25 +72,19 @@ class Mixture:
         weights = np.array([hypothesis.weight for hypothesis in self.hypotheses])
         return np.asarray(weights / weights.sum())
 
+    @property
+    def temporal(self) -> Temporal:
+        """What a limit is told about time: the members know more."""
+        return Static()
 
-class Update(NamedTuple):
-    """Weights after an observation, and the log of its predictive density under the mixture."""
+    def surrogate(self, domain: Domain) -> MixtureSurrogate:
+        """A surrogate that has seen nothing yet."""
+        from windvane.surrogates.mixture.surrogate import MixtureSurrogate
 
-    weights: Array
-    log_density: float
+        return MixtureSurrogate.empty(domain, self)
 
+    def restored(self, domain: Domain, state: dict[str, Any]) -> MixtureSurrogate:
+        """The surrogate that wrote the state, whose model this is, bit for bit."""
+        from windvane.surrogates.mixture.surrogate import MixtureSurrogate
 
-def reweigh(weights: Array, log_densities: Array, prior: Array, share: float) -> Update:
-    """Bayes' rule, then the fixed share towards the prior weights of the first, permanent hypotheses.
-
-    >>> reweigh(np.array([0.5, 0.5]), np.log([0.3, 0.1]), np.array([0.5, 0.5]), 0.0).weights
-    array([0.75, 0.25])
-    """
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights) + log_densities
-    top = float(logs.max())
-    after = np.exp(logs - top)
-    total = float(after.sum())
-    after *= (1.0 - share) / total
-    after[: len(prior)] += share * prior
-    return Update(after, top + math.log(total))
+        return MixtureSurrogate.restore(domain, self, state)

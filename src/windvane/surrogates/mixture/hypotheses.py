@@ -60,3 +60,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     Hypothesis("larger, drift 0.01", Static(9.0) * Markov(0.01), 0.05),
     Hypothesis("level drifts", Static(), 0.05, level=Static(4.0) * Markov(0.03)),
 )
+"""What `auto` weighs unless it is told otherwise: `hypotheses=(*wv.HYPOTHESES, one_of_mine)`."""
+
+CHANGED = Hypothesis("changed", Static(), 1.0)
+"""What is born at each step: everything is new, and stands still from now on."""

@@ -5,17 +5,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from following import Following
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 from windvane import Arms, Box, Choice, Integer, Real, Space
 from windvane.data import Observation
 from windvane.errors import InvalidArgument
-from windvane.kernels import RBF, Empirical, Markov, Matern52, Static
+from windvane.kernels import RBF, Empirical, Markov, Matern52, Static, TimeMatern52
 from windvane.kernels.state_space import VANISHED
 from windvane.kernels.trends import TimeMatern32
-from windvane.surrogates import Blend, Hypothesis, Mixture
-from windvane.surrogates import blend as blend_module
+from windvane.surrogates import Hypothesis, Mixture
+from windvane.surrogates.mixture import surrogate as surrogate_module
 
 BOX = Box([(0.0, 1.0), (0.0, 1.0)])
 TEMPORALS = {
@@ -26,6 +27,8 @@ TEMPORALS = {
     "trend": TimeMatern32(10.0),
     "half": Static(0.5) + Static(0.5) * Markov(0.2),
     "static + trend": Static(0.4) + TimeMatern32(5.0),
+    "smooth trend": TimeMatern52(8.0),
+    "a trend that fades": TimeMatern32(6.0) * Markov(0.05),
 }
 
 
@@ -35,7 +38,7 @@ def alone(temporal, space=BOX, kernel=None, **options):
     model = Mixture(
         kernel or RBF([0.3, 0.4]), 0.02, hypotheses=(Hypothesis("it", temporal, 1.0),), **settings
     )
-    return Blend(space, model)
+    return Following(space, model)
 
 
 def value(x, t):
@@ -67,7 +70,7 @@ def dense(blend, member, points, now, lasting=False):
     """
     kernel, temporal, first = blend.model.kernel, member.temporal, member.first
     X, t, y = blend.data.X[first:], clock(blend)[first:], blend.model.scaling.inward(blend.data.y)[first:]
-    level = getattr(member.hypothesis, "level", None)
+    level = member.level
     K = kernel.matrix(X, X) * temporal.matrix(t, t) + np.diag(member.noises)
     if level is not None:
         K += level.matrix(t, t)
@@ -158,6 +161,7 @@ def test_unwatched_for_a_while(name):
     agrees(blend, member)
     feed(blend, 9, seed=5)
     feed(twin, 9, seed=5)
+    member = blend.members[0]
     agrees(blend, member)
     now = float(clock(blend)[-1]) + 1.0
     for one, other in zip(
@@ -171,7 +175,7 @@ def test_unwatched_for_a_while(name):
 def test_unwatched_while_observations_come_in():
     """With two hypotheses one can be left unwatched; it goes on learning."""
     hypotheses = (Hypothesis("static", Static(), 1.0), Hypothesis("trend", TimeMatern32(8.0), 1e-3))
-    blend = Blend(BOX, Mixture(RBF(0.3), 0.02, hypotheses=hypotheses, hazard=0.0, share=0.0))
+    blend = Following(BOX, Mixture(RBF(0.3), 0.02, hypotheses=hypotheses, hazard=0.0, share=0.0))
     seen = set()
     for seed in range(6):
         feed(blend, 5, seed=seed)
@@ -226,9 +230,9 @@ def test_old_observations_are_left_out_within_what_vanished_means(name):
 
 def test_what_is_left_keeps_its_own_noise():
     blend, given = alone(Markov(0.3)), {}
-    member = blend.members[0]
     for seed in range(110):
         feed(blend, 1, seed=seed, gaps=(1.0,))
+        member = blend.members[0]
         given[int(blend.data.steps[-1])] = float(member.noises[-1])
     assert member.first > 0
     assert len(set(given.values())) > 80
@@ -261,7 +265,7 @@ def test_after_observations_were_dropped(name):
         assert all(noises.get(step, noise) == noise for step, noise in zip(own, member.noises, strict=True))
         agrees(blend, member)
         feed(blend, 5, seed=drop)
-        agrees(blend, member)
+        agrees(blend, blend.members[0])
 
 
 def test_follow_with_nothing_dropped_is_extend():
@@ -277,12 +281,12 @@ def test_follow_with_nothing_dropped_is_extend():
 
 @pytest.mark.parametrize("name", TEMPORALS)
 def test_past_fresh_starts(name, monkeypatch):
-    monkeypatch.setattr(blend_module, "REFRESH", 7)
+    monkeypatch.setattr(surrogate_module, "REFRESH", 7)
     blend, plain = alone(TEMPORALS[name]), alone(TEMPORALS[name])
     feed(blend, 30)
     agrees(blend, blend.members[0])
     assert len(blend._journal) < 7
-    monkeypatch.setattr(blend_module, "REFRESH", 1000)
+    monkeypatch.setattr(surrogate_module, "REFRESH", 1000)
     feed(plain, 30)
     now = float(plain.data.times[-1]) + 2.0
     for a, b in zip(blend.posterior(now).on_candidates(), plain.posterior(now).on_candidates(), strict=True):
@@ -291,16 +295,31 @@ def test_past_fresh_starts(name, monkeypatch):
 
 def test_innovations_are_the_one_step_predictions():
     blend, rng = alone(TEMPORALS["half"], outliers=0.0), np.random.default_rng(0)
-    member, expected = blend.members[0], []
+    expected = []
     for step in range(1, 25):
         x, time = rng.uniform(size=2), 1.3 * step
         guess = blend.forecast(x, time).projection[0]
         y = value(x, time)
         blend.extend(blend.data + Observation(x, y, time, step))
-        expected.append((y - guess.mean, guess.variance + member.noises[-1]))
-    off, variance = member.innovations()
+        expected.append((y - guess.mean, guess.variance))
+    off, variance = blend.members[0].innovations()
     np.testing.assert_allclose(off, [pair[0] for pair in expected], atol=1e-9)
-    np.testing.assert_allclose(variance, [pair[1] for pair in expected], rtol=1e-9)
+    np.testing.assert_allclose(variance, [pair[1] for pair in expected], rtol=1e-9, atol=1e-9)
+
+
+def test_left_out_is_what_all_others_say():
+    blend = alone(TEMPORALS["half"])
+    feed(blend, 20)
+    member, t, y = blend.members[0], clock(blend), blend.data.y
+    K = blend.model.kernel.matrix(blend.data.X, blend.data.X) * member.temporal.matrix(t, t)
+    residual, variance = member.left_out(np.array([3, 11]))
+    for i, row in enumerate((3, 11)):
+        rest = np.delete(np.arange(20), row)
+        solved = np.linalg.solve(
+            K[np.ix_(rest, rest)] + np.diag(member.noises[rest]), np.stack((y[rest], K[rest, row]), axis=1)
+        )
+        assert residual[i] == pytest.approx(y[row] - K[row, rest] @ solved[:, 0])
+        assert variance[i] == pytest.approx(K[row, row] - K[row, rest] @ solved[:, 1])
 
 
 def test_at_its_own_data_the_static_posterior_is_exact():
@@ -338,7 +357,7 @@ def test_duplicates_and_tiny_noise_stay_finite(noise):
     rng = np.random.default_rng(0)
     for name in ("static", "trend", "half"):
         model = Mixture(RBF(0.3), noise, hypotheses=(Hypothesis("it", TEMPORALS[name], 1.0),), hazard=0.0)
-        blend, sites = Blend(BOX, model), rng.uniform(size=(3, 2))
+        blend, sites = Following(BOX, model), rng.uniform(size=(3, 2))
         for step in range(1, 61):
             x = np.clip(sites[step % 3] + rng.choice([0.0, 1e-9]) * rng.normal(size=2), 0.0, 1.0)
             blend.extend(blend.data + Observation(x, math.sin(5.0 * x[0]), float(step), step))
@@ -373,7 +392,7 @@ LEVELS = {
 def levelled(temporal, level):
     hypothesis = Hypothesis("it", temporal, 1.0, level=level)
     model = Mixture(RBF([0.3, 0.4]), 0.02, hypotheses=(hypothesis,), hazard=0.0, outliers=0.02, lead=3.0)
-    return Blend(BOX, model)
+    return Following(BOX, model)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +404,7 @@ def test_with_a_level_it_is_a_direct_solve(name, level, monkeypatch):
     blend = levelled(TEMPORALS[name], LEVELS[level])
     feed(blend, 15)
     agrees(blend, blend.members[0])
-    monkeypatch.setattr(blend_module, "REFRESH", 6)
+    monkeypatch.setattr(surrogate_module, "REFRESH", 6)
     feed(blend, 8, seed=2)
     agrees(blend, blend.members[0])
     last = blend.data[-1]

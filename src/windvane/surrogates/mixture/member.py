@@ -9,19 +9,19 @@ and tau move on with A: the posterior on M candidates stays exact at O(n M) an o
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
 from windvane.checks import Array
+from windvane.data import IntArray
 from windvane.kernels.base import upper_triangle
 from windvane.kernels.state_space import state_space
 from windvane.surrogates.factor import Factor, below
-from windvane.surrogates.hypotheses import Hypothesis
-from windvane.surrogates.noise_belief import NoiseBelief
-
-SLACK = 1.5  # observations beyond its reach that a member carries along before it drops them together
-FEWEST = 16
+from windvane.surrogates.mixture.hypotheses import Hypothesis
+from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspect, Suspects
+from windvane.surrogates.mixture.tuning import FEWEST_TO_DROP, SLACK
 
 
 class View(NamedTuple):
@@ -45,13 +45,23 @@ class Guess(NamedTuple):
 
 
 class Member:
-    """A hypothesis, and what it has made of the data since observation number `first`."""
+    """A hypothesis, and what it has made of the data since observation number `first`.
+
+    Its arrays are never written to: a `copy` can be changed while the original stays as it was.
+    """
 
     def __init__(
-        self, hypothesis: Hypothesis, noise: NoiseBelief, *, first: int, born: int, lead: float
+        self,
+        hypothesis: Hypothesis,
+        noise: NoiseEstimate,
+        *,
+        first: int = 0,
+        born: int = 0,
+        lead: float,
+        suspects: Suspects | None = None,
     ) -> None:
-        self.hypothesis, self.noise = hypothesis, noise
-        self.label, self.temporal, self._level = hypothesis.label, hypothesis.temporal, hypothesis.level
+        self.noise, self.suspects = noise, suspects or {}
+        self.label, self.temporal, self.level = hypothesis.label, hypothesis.temporal, hypothesis.level
         self.first, self.born = first, born  # counted from 0 in the mixture's data; the step of its birth
         self.dynamics = state_space(self.temporal)
         self.loading = self.dynamics.loading
@@ -67,7 +77,7 @@ class Member:
         self.noises = np.empty(0)  # of its observations, as they were taken in
         self.factor = Factor()
         self.z, self.alpha = np.empty(0), np.empty(0)
-        self._level_space = None if self._level is None else state_space(self._level)
+        self._level_space = None if self.level is None else state_space(self.level)
         self.level_variance = 0.0 if self._level_space is None else self._level_space.variance
         self.lift = self.level_variance if born else 0.0  # of the level that a sudden change led to
         none = np.empty(0)
@@ -75,6 +85,12 @@ class Member:
 
     def __len__(self) -> int:
         return self.factor.n
+
+    def copy(self) -> Member:
+        """Another one with the same past."""
+        twin = copy(self)
+        twin.factor = self.factor.copy()
+        return twin
 
     @property
     def watched(self) -> bool:
@@ -163,12 +179,12 @@ class Member:
         own = times[first:]
         K = K[first:, first:] * self.temporal.matrix(own, own)
         level = np.zeros(len(own))
-        if self._level is not None:
-            K += self._level.matrix(own, own)
-            level = self._level.cross(own, now)
+        if self.level is not None:
+            K += self.level.matrix(own, own)
+            level = self.level.cross(own, now)
         n = len(K)
         K.reshape(-1)[:: n + 1] += self.noises
-        self.factor.clear()
+        self.factor = Factor()
         if n and not self.factor.rebuild(K):
             for i in range(n):  # the pivot never falls below the noise, so this cannot fail
                 v = self.factor.project(K[i, :i])
@@ -202,21 +218,41 @@ class Member:
         """How many of its oldest observations say nothing any more, once they are worth dropping."""
         level = 0.0 if self._level_space is None else self._level_space.reach
         reach = max(self.dynamics.reach, level)
-        if math.isinf(reach) or len(self) < FEWEST:
+        if math.isinf(reach) or len(self) < FEWEST_TO_DROP:
             return 0
         gone = int(np.searchsorted(times[self.first :], now - reach))
-        return gone if len(self) > SLACK * (len(self) - gone) + FEWEST else 0
+        return gone if len(self) > SLACK * (len(self) - gone) + FEWEST_TO_DROP else 0
 
     def forget(self, count: int) -> None:
         """Leave out its `count` oldest observations; a rebuild has to follow."""
         self.first += count
         self.noises = self.noises[count:]
 
-    def level_mean(self) -> float:
-        """What it believes the level to be."""
-        return float(self._view.level @ self.alpha)
+    def doubt(self, step: int, suspect: Suspect | None) -> None:
+        """Remember, or forget, that the observation of that step may be an outlier."""
+        others = {other: known for other, known in self.suspects.items() if other != step}
+        self.suspects = others if suspect is None else {**others, step: suspect}
+
+    def level_after(self, guess: Guess, y: float, noise: float, now: float) -> float:
+        """What it will believe the level to be once it has taken y in."""
+        if not self.lift:
+            return 0.0
+        u = self.factor.project(self.at(now).level)
+        common = self.level_variance - float(u @ guess.v)  # cov(level, f(x)) given the data
+        return float(u @ self.z) + common * (y - guess.mean) / (guess.variance + noise)
+
+    def left_out(self, rows: IntArray) -> tuple[Array, Array]:
+        """y_i - E[y_i | all others] and the variance of f(x_i) in that, for some of its observations."""
+        precision = self.factor.inverse_diagonal[rows]
+        return self.alpha[rows] / precision, self._signal(1.0 / precision, self.noises[rows])
 
     def innovations(self) -> tuple[Array, Array]:
-        """y_i - E[y_i | before] and its variance, one step ahead, for each of its observations."""
+        """y_i - E[y_i | before] and the variance of f(x_i) in that, for each of its observations."""
         roots = 1.0 / np.diagonal(self.factor.W)
-        return self.z * roots, roots * roots
+        return self.z * roots, self._signal(roots * roots, self.noises)
+
+    @staticmethod
+    def _signal(total: Array, noises: Array) -> Array:
+        """What is left of variances without the noise, where rounding leaves anything."""
+        rest = total - noises
+        return np.where(rest > 1e-9 * noises, rest, 0.0)

@@ -1,0 +1,48 @@
+"""What `auto` starts from: its mixture, and how it learns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windvane.common_options import LEAST_LEARNED, CommonOptions
+from windvane.errors import InvalidArgument
+from windvane.kernels import SpaceTime
+from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
+
+GUESSED_NOISE = 0.02  # of the signal's variance
+KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
+DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
+GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
+
+
+def mixture(
+    common: CommonOptions, hypotheses: tuple[Hypothesis, ...], hazard: float, outliers: float
+) -> Mixture:
+    """What `auto` believes; the noise, told or guessed, is where its learning begins."""
+    if isinstance(common.kernel, SpaceTime):
+        raise InvalidArgument("kernel: 'auto' finds out about time by itself; give the spatial kernel only")
+    told = common.noise_variance is not None
+    return Mixture(
+        common.spatial,
+        common.noise if told else GUESSED_NOISE * float(common.variances.mean()),
+        common.inner_scaling,
+        hypotheses=hypotheses,
+        hazard=hazard,
+        outliers=outliers,
+        doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
+    )
+
+
+def learning(common: CommonOptions, triggered: bool) -> Learning:
+    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself.
+
+    `triggered`: by a test of the observations, which must not be explained away by fits (Section 6.3).
+    """
+    if common.kernel is not None:
+        return Given()
+    search = replace(common.search(), starts=STARTS)
+    if "noise" in common.unknown:
+        search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
+    if triggered:
+        return LearnThenMonitor(LEAST_LEARNED, search)
+    return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)

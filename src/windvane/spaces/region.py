@@ -1,0 +1,265 @@
+"""The part of a space that may be asked for at one moment: what the maximiser works on.
+
+Bounds on every coordinate (equal ones fix it), points to keep away from, and, if only certain points
+will do, their list. All in encoded coordinates, so contexts, step limits, failures and lists of
+candidates are uses of the same four fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, final
+
+import numpy as np
+
+from windvane import checks
+from windvane.checks import Array
+from windvane.errors import InvalidArgument
+from windvane.spaces.arms import Arms
+from windvane.spaces.base import BoolArray, Domain, read_only, rows
+from windvane.spaces.sobol import sobol
+
+EVERYTHING = 4096  # finite regions up to this size are listed
+ROUNDS = 32  # of random points, among which one outside all balls is looked for
+CLEAR = 1.0 + 1e-9  # radii from the centre at which a point counts as outside the ball
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Region:
+    """What may be asked for now. `Region.all_of(space)` is everything; the methods narrow it down.
+
+    >>> from windvane.spaces import Box
+    >>> region = Region.all_of(Box([(0, 1), (0, 10)])).fixed({1: 0.5}).around([0.2, 0.5], 0.1)
+    >>> region.lower, region.upper
+    (array([0.1, 0.5]), array([0.3, 0.5]))
+    >>> region.contains(np.array([[0.25, 0.5], [0.25, 0.6]]))
+    array([ True, False])
+    >>> region.within([0.4, 0.0], [1.0, 1.0])
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: region: nothing is left between 0.4 and 0.3 in coordinate 0
+    """
+
+    space: Domain
+    lower: Array  # d
+    upper: Array  # d
+    excluded: Array  # m x d, the points left out ...
+    radii: Array  # m, ... and how far to stay away from each
+    points: Array | None = None  # k x d: if given, nothing else will do
+
+    def __post_init__(self) -> None:
+        dim = self.space.dim
+        lower, upper = (
+            checks.array("region", end, (dim,)) if dim else np.empty(0) for end in (self.lower, self.upper)
+        )
+        lower, upper = self.space.tighten(lower, upper)
+        for axis in np.flatnonzero(lower > upper):
+            raise InvalidArgument(
+                f"region: nothing is left between {lower[axis]:.6g} and {upper[axis]:.6g} "
+                f"in coordinate {axis}"
+            )
+        excluded = rows("excluded", self.excluded, dim).copy()
+        radii = np.array(np.broadcast_to(self.radii, (len(excluded),)), dtype=np.float64)
+        if not (np.isfinite(radii).all() and (radii >= 0.0).all()):
+            raise InvalidArgument(f"radius={self.radii!r}: must be finite numbers at least 0")
+        for name, value in (("lower", lower), ("upper", upper), ("excluded", excluded), ("radii", radii)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        if self.points is not None:
+            points = rows("points", self.points, dim).copy()
+            if not len(points):
+                raise InvalidArgument("points: must not be empty; give a list of points")
+            points.setflags(write=False)
+            object.__setattr__(self, "points", points)
+
+    # -- making one --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def all_of(space: Domain) -> Region:
+        """The whole space."""
+        return _all_of(space)
+
+    def fixed(self, values: Mapping[int, float]) -> Region:
+        """With the coordinates `values` (axis: encoded value) held; all those of a choice go together."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for axis, value in values.items():
+            axis = checks.integer("fixed(axis)", axis, at_least=0, at_most=self.space.dim - 1)
+            number = checks.real(f"fixed({axis})", value, at_least=lower[axis], at_most=upper[axis])
+            lower[axis] = upper[axis] = number
+        held = np.flatnonzero(lower == upper)
+        nearest = self.space.snap(np.where(lower == upper, lower, (lower + upper) / 2.0)[None])[0]
+        if not np.allclose(nearest[held], lower[held], rtol=0.0, atol=1e-9):
+            raise InvalidArgument(f"fixed({dict(values)!r}): no point of the space has these coordinates")
+        lower[held] = upper[held] = nearest[held]
+        return replace(self, lower=lower, upper=upper)
+
+    def within(self, lower: Any, upper: Any) -> Region:
+        """Between these bounds as well; a choice has no order, so its coordinates are left alone."""
+        dim, ordered = self.space.dim, ~self._unordered
+        low, high = (np.broadcast_to(np.asarray(end, dtype=float), (dim,)) for end in (lower, upper))
+        if np.isnan(low).any() or np.isnan(high).any():
+            raise InvalidArgument("within(): bounds must be numbers, got NaN")
+        return replace(
+            self,
+            lower=np.where(ordered, np.maximum(self.lower, low), self.lower),
+            upper=np.where(ordered, np.minimum(self.upper, high), self.upper),
+        )
+
+    def around(self, point: Any, reach: Any) -> Region:
+        """In a box around a point: each coordinate at most `reach` (a number, or one for each) away."""
+        centre = checks.array("around(point)", point, (self.space.dim,))
+        away = np.asarray(reach, dtype=float)
+        if not (away >= 0.0).all():
+            raise InvalidArgument(f"around(reach)={reach!r}: must be numbers at least 0")
+        return self.within(centre - away, centre + away)
+
+    def without(self, points: Any, radius: float) -> Region:
+        """Further than `radius` away from each of these points."""
+        more = rows("points", points, self.space.dim)
+        away = checks.real("radius", radius, at_least=0.0)
+        return replace(
+            self,
+            excluded=np.concatenate((self.excluded, more)),
+            radii=np.concatenate((self.radii, np.full(len(more), away))),
+        )
+
+    def only(self, points: Any) -> Region:
+        """Nothing but these points, as far as they are inside."""
+        return replace(self, points=self.space.snap(rows("points", points, self.space.dim)))
+
+    # -- what the maximiser needs ------------------------------------------------------------------------
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether this is all of the space."""
+        if self.points is not None or len(self.excluded):
+            return False
+        everything = _all_of(self.space)
+        return np.array_equal(self.lower, everything.lower) and np.array_equal(self.upper, everything.upper)
+
+    @cached_property
+    def free(self) -> BoolArray:
+        """The coordinates that move continuously."""
+        return read_only(self.space.free & (self.lower < self.upper))
+
+    @cached_property
+    def climbed(self) -> BoolArray:
+        """These, and the ones with many levels: a climb moves along them and rounds at the end."""
+        return read_only((self.space.free | self.space.fine) & (self.lower < self.upper))
+
+    @cached_property
+    def coarse(self) -> BoolArray:
+        """The coordinates of choices and of integers with few levels that are not held."""
+        return read_only(~(self.space.free | self.space.fine) & (self.lower < self.upper))
+
+    @cached_property
+    def listed(self) -> Array | None:
+        """All points, if there is a list of them or the space is small and finite."""
+        points = self.points
+        if points is None and self.space.size is not None and self.space.size <= EVERYTHING:
+            points = self.space.everything()
+        if points is None:
+            return None
+        inside = points[self.contains(points)]
+        if not len(inside):
+            raise InvalidArgument("region: none of the points that are allowed is left")
+        return inside
+
+    def contains(self, points: Array) -> BoolArray:
+        """Whether each of m feasible points lies in the region."""
+        inside = ((points >= self.lower) & (points <= self.upper)).all(axis=1)
+        if len(self.excluded):
+            inside &= (self._distances(points) > self.radii).all(axis=1)
+        if self.points is not None:
+            inside &= (points[:, None, :] == self.points).all(axis=2).any(axis=1)
+        return np.asarray(inside)
+
+    def nearest(self, points: Array) -> Array:
+        """The points moved into the bounds and to the levels; not away from what is left out."""
+        return self.space.snap(np.clip(points, self.lower, self.upper))
+
+    def clear(self, points: Array) -> Array:
+        """The points of the bounds, those in a ball around a point left out moved to its surface.
+
+        Where balls overlap this may end in another one: look at `contains`.
+        """
+        for _ in range(3):
+            points = self.nearest(points)
+            if not len(self.excluded):
+                break
+            distance = self._distances(points)
+            depth = self.radii - distance
+            ball = np.argmax(depth, axis=1)
+            row = np.arange(len(points))
+            inside = depth[row, ball] >= 0.0
+            if not inside.any():
+                break
+            away = np.where(self.climbed, points - self.excluded[ball], 0.0)
+            held = np.where(self.climbed, 0.0, points - self.excluded[ball])
+            length = np.sqrt(np.vecdot(away, away))
+            wanted = np.sqrt(np.maximum((CLEAR * self.radii[ball]) ** 2 - np.vecdot(held, held), 0.0))
+            lost = length < 1e-12  # in the middle: any direction will do
+            away[lost] = self.climbed
+            length[lost] = np.sqrt(max(int(self.climbed.sum()), 1))
+            outward = away * ((wanted + 1e-12) / length)[:, None]
+            moved = np.where(self.climbed, self.excluded[ball] + outward, points)
+            points = np.where(inside[:, None], moved, points)
+        return self.nearest(points)
+
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """Points drawn at random, uniformly where coordinates are continuous: count x d."""
+        if self.whole:
+            return self.space.sample(rng, count)
+        if self.listed is not None:
+            return self.listed[rng.integers(len(self.listed), size=count)]
+        found = np.empty((0, self.space.dim))
+        for _ in range(ROUNDS):
+            drawn = self.space.sample(rng, max(count, 32))
+            moved = self.lower + rng.random(drawn.shape) * (self.upper - self.lower)
+            drawn = self.nearest(np.where(self.coarse & self._unordered, drawn, moved))
+            found = np.concatenate((found, drawn[self.contains(drawn)]))
+            if len(found) >= count:
+                return found[:count]
+        if not len(found):
+            raise InvalidArgument("region: no point was found outside of what is left out; use smaller radii")
+        return found[rng.integers(len(found), size=count)]
+
+    def candidates(self, count: int) -> Array:
+        """At most `count` distinct points that cover the region; the same ones on every call."""
+        if self.listed is not None:
+            return self.listed[:count]
+        spread = self.space.candidates(count)
+        if self.whole:
+            return spread
+        bounded = (self.lower < self.upper) & ~self._unordered
+        if bounded.any():
+            spread = spread.copy()
+            unit = sobol(int(bounded.sum()), len(spread))
+            spread[:, bounded] = self.lower[bounded] + unit * (self.upper - self.lower)[bounded]
+        points = np.unique(self.nearest(spread), axis=0)
+        return points[self.contains(points)]
+
+    def neighbours(self, point: Array) -> Array:
+        """The points of the region one discrete step away."""
+        near = self.space.neighbours(point)
+        return near[self.contains(near)] if len(near) and not self.whole else near
+
+    @cached_property
+    def _unordered(self) -> BoolArray:
+        flags = np.zeros(self.space.dim, dtype=np.bool_)
+        flags[list(self.space.choices)] = True
+        return read_only(flags)
+
+    def _distances(self, points: Array) -> Array:
+        """m x (number left out)."""
+        gap = points[:, None, :] - self.excluded
+        return np.asarray(np.sqrt(np.vecdot(gap, gap)))
+
+
+@lru_cache(maxsize=256)
+def _all_of(space: Domain) -> Region:
+    top = float(space.n - 1) if isinstance(space, Arms) else 1.0
+    lower = np.zeros(space.dim)
+    return Region(space, lower, np.full(space.dim, top), np.empty((0, space.dim)), np.empty(0))

@@ -1,0 +1,52 @@
+"""Kernel, noise and scale of y from the data: what a mixture learns beside its weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from windvane.data import Dataset
+from windvane.kernels import Static
+from windvane.surrogates.fit import Search, map_estimate
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.mixture import Mixture
+from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEARNED, RECENT
+from windvane.surrogates.noise import Noise
+from windvane.surrogates.scaling import generalised
+
+
+def fitted(
+    model: Mixture,
+    data: Dataset,
+    member: Member,
+    noise_variance: float,
+    search: Search,
+    rescale: bool,
+    seed: int,
+) -> tuple[Mixture, NoiseEstimate] | None:
+    """The model fitted to a member's data, under its hypothesis; None if these are too few.
+
+    What the member takes for outliers is left out. With `rescale`, y is scaled as the kernel in force says
+    before, and as the new one does after.
+    """
+    own = data.take(slice(member.first, None))
+    if not rescale or len(data) >= FEWEST_TO_FIT:  # on a scale that is a mere guess, nothing is an outlier
+        own = own.take(np.flatnonzero(~np.isin(own.steps, doubted(own.steps, member.suspects))))
+    recent = own.take(slice(-RECENT, None))
+    if member.first and len(recent) < FEWEST_TO_FIT:
+        return None  # so soon after a change, the kernel of before is the better guess
+    noise, scaling, temporal = Noise(noise_variance), model.scaling, member.temporal
+    if rescale:
+        # A signal larger than thought is for a scale that was told. Where it is found out, the hypothesis
+        # would shrink the scale to a third, confirm itself, and explore a third as widely ever after.
+        temporal = Static(1.0 / member.variance) * temporal
+        scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
+    values = (recent.X, scaling.inward(recent.y), recent.times / model.interval)
+    found = map_estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
+    if rescale:
+        scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval, found.W)
+    after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
+    worth = min(model.doubt + 0.5 * len(recent), LEARNED)
+    return after, NoiseEstimate.about(found.noise.variance, worth)

@@ -1,0 +1,97 @@
+"""Fresh starts: members made anew, given all their data at once, and weighed by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.data import Dataset
+from windvane.kernels import Static
+from windvane.surrogates.mixture.hypotheses import CHANGED
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.mixture import Mixture
+from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, log_evidence, noises, suspicion
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT
+from windvane.surrogates.mixture.weights import reweigh
+
+
+def permanent(model: Mixture, noise: NoiseEstimate, suspects: Suspects | None = None) -> list[Member]:
+    """The permanent hypotheses, with one idea of the noise and of the outliers."""
+    return [Member(hypothesis, noise, lead=model.lead, suspects=suspects) for hypothesis in model.hypotheses]
+
+
+def run(
+    model: Mixture,
+    noise: NoiseEstimate,
+    first: int,
+    born: int,
+    lift: float = 0.0,
+    suspects: Suspects | None = None,
+) -> Member:
+    """A sudden change at step `born`, from observation number `first` on.
+
+    `lift` is the variance of the level that the objective jumped to, beside its new shape.
+    """
+    hypothesis = replace(CHANGED, level=Static(lift)) if lift else CHANGED
+    return Member(hypothesis, noise, first=first, born=born, lead=model.lead, suspects=suspects)
+
+
+def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
+    """Give each member its part of the data, with the noises it has for them."""
+    if not members:
+        return
+    K = model.kernel.matrix(data.X, data.X)
+    y, times = model.scaling.inward(data.y), data.times / model.interval
+    now = float(times[-1]) if len(data) else -math.inf
+    for member in members:
+        member.rebuild(K, y, times, now)
+
+
+def quieten(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
+    """Give the observations of each member the noise that follows from what it remembers of outliers."""
+    for member in members:
+        steps = data.steps[member.first :]
+        member.noises = noises(member.noise.value, steps, member.suspects, model.scaling.scale)
+
+
+def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Member]:
+    """Judge again, by what all other data say, what was measured before the scale of y was known, and what
+    was held to be an outlier: on another scale it may be none.
+
+    Returns the members that changed their mind; their data are to be factored again.
+    """
+    early = data.steps <= FEWEST_TO_FIT
+    prior = model.kernel.diagonal(data.X)
+    changed = []
+    for member in members:
+        rows = np.flatnonzero(early | np.isin(data.steps, list(member.suspects)))
+        rows = rows[rows >= member.first]
+        if not len(rows) or len(member) < FEWEST_TO_FIT:
+            continue
+        residual, variance = member.left_out(rows - member.first)
+        extra = np.maximum(model.outlier_size * prior[rows], residual * residual)
+        _, shares = log_evidence(residual, variance + member.noise.value, model.outliers, extra)
+        before = member.suspects
+        for row, share, size in zip(rows, shares.tolist(), extra.tolist(), strict=True):
+            member.doubt(int(data.steps[row]), suspicion(share, size, model.scaling.scale))
+        if before != member.suspects:
+            changed.append(member)
+    return changed
+
+
+def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Array:
+    """The weights that the one-step predictions of all data give the permanent hypotheses."""
+    logs = np.empty((len(data), len(members)))
+    prior = model.outlier_size * model.kernel.diagonal(data.X)
+    for number, member in enumerate(members):
+        residual, variance = member.innovations()
+        extra = np.maximum(prior, residual * residual)
+        logs[:, number], _ = log_evidence(residual, variance + member.noise.value, model.outliers, extra)
+    weights = model.prior
+    for row in logs:
+        weights = reweigh(weights, row, model.prior, model.share).weights
+    return weights

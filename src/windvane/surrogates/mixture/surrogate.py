@@ -1,0 +1,376 @@
+"""The surrogate of `auto`: a mixture that follows a dataset, in the caller's units.
+
+All its hypotheses share one set of data and one cache of spatial covariances; what differs is time. It is
+a value: `follow`, `restart` and `learn` give another one, and nothing that this one reads is changed. The
+journal of observations since the last fresh start makes a restored surrogate equal to the original bit for
+bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.data import Change, Dataset, Observation, Opinion, Prediction
+from windvane.spaces.base import Domain
+from windvane.surrogates.base import Forecast
+from windvane.surrogates.candidates import candidate_cache
+from windvane.surrogates.fit import Search
+from windvane.surrogates.mixture import learning, saved, starts
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.mixture import Mixture
+from windvane.surrogates.mixture.outliers import NoiseEstimate, suspicion
+from windvane.surrogates.mixture.posterior import MixturePosterior
+from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, REFRESH, TIMED
+from windvane.surrogates.mixture.update import Update, born, weigh
+from windvane.surrogates.scaling import Scaling
+
+
+class MixtureSurrogate:
+    """A `Mixture` and the data it has seen."""
+
+    def __init__(
+        self, domain: Domain, model: Mixture, data: Dataset, members: list[Member], weights: Array
+    ) -> None:
+        """Members that have been given their data, with their weights: the journal starts here.
+
+        The permanent hypotheses come first, then the sudden changes, oldest first.
+        """
+        self.domain, self.model, self.data = domain, model, data
+        self.members, self.weights = members, weights
+        self._base = data
+        self._start = saved.snapshot(members, weights)
+        self._journal: tuple[Observation, ...] = ()
+        self._y = model.scaling.inward(data.y)
+        self._times = data.times / model.interval
+        self._cache = candidate_cache(domain, model.kernel)
+        for x in data.X:
+            self._cache.add(x)
+        self._settle()
+
+    @staticmethod
+    def empty(domain: Domain, model: Mixture) -> MixtureSurrogate:
+        """One that has seen nothing."""
+        noise = NoiseEstimate.about(model.noise_variance, model.doubt)
+        members = starts.permanent(model, noise)
+        return MixtureSurrogate(domain, model, Dataset.empty(domain.dim), members, model.prior)
+
+    # -- fresh starts --------------------------------------------------------------------------------------
+
+    def _afresh(
+        self,
+        model: Mixture,
+        data: Dataset,
+        members: list[Member],
+        runs: Sequence[tuple[float, Member]] = (),
+        *,
+        review: bool = False,
+    ) -> MixtureSurrogate:
+        """The permanent hypotheses, given these data at once and weighed by them; and runs with weights."""
+        everyone = [*members, *(run for _, run in runs)]
+        starts.quieten(model, data, everyone)
+        starts.factor(model, data, everyone)
+        if review:
+            changed = starts.review(model, data, everyone)
+            starts.quieten(model, data, changed)
+            starts.factor(model, data, changed)
+        own = starts.weigh(model, data, members) * (1.0 - sum(weight for weight, _ in runs))
+        weights = np.concatenate((own, [weight for weight, _ in runs]))
+        return MixtureSurrogate(self.domain, model, data, everyone, weights)
+
+    # -- what it believes -------------------------------------------------------------------------------
+
+    @property
+    def permanent(self) -> int:
+        """How many members are permanent; those after them are sudden changes."""
+        return len(self.model.hypotheses)
+
+    def beliefs(self) -> dict[str, float]:
+        """The weight of each hypothesis; a sudden change is named by the step at which it happened."""
+        return _named(self.members, self.weights)
+
+    @property
+    def noise_variance(self) -> float:
+        """The mixture's, in the model's units."""
+        return float(sum(w * m.noise.value for w, m in zip(self.weights, self.members, strict=True)))
+
+    @property
+    def heaviest(self) -> Member:
+        """The member that is believed most."""
+        return self.members[int(np.argmax(self.weights))]
+
+    def _acting(self) -> list[tuple[float, Member]]:
+        weights = self.weights[[member.watched for member in self.members]]
+        total = float(weights.sum())
+        watched = [member for member in self.members if member.watched]
+        return [(w / total, member) for w, member in zip(weights.tolist(), watched, strict=True)]
+
+    def posterior(self, now: float) -> MixturePosterior:
+        """The belief about f at `now`, in the model's units."""
+        return self._moment(self._acting(), now)
+
+    def _moment(self, members: Sequence[tuple[float, Member]], now: float) -> MixturePosterior:
+        moment = now / self.model.interval
+        return MixturePosterior(self.model.kernel, self._cache, self.data.X, self._y, members, moment)
+
+    def information_gain(self) -> float:
+        """That of the heaviest hypothesis."""
+        member = self.heaviest
+        return 0.5 * (member.factor.log_determinant - float(np.log(member.noises).sum()))
+
+    def predict(self, points: Array, now: float) -> tuple[Array, Array]:
+        """Mean and standard deviation of f at m points, in the caller's units."""
+        everyone = list(zip(self.weights.tolist(), self.members, strict=True))
+        mean, variance = self._moment(everyone, now).whole(points)
+        scaling = self.model.scaling
+        return scaling.offset + scaling.scale * mean, scaling.scale * np.sqrt(variance)
+
+    # -- an observation, before it is taken in ----------------------------------------------------------
+
+    def forecast(self, x: Array, now: float) -> Forecast:
+        """What is expected at x, before y is seen."""
+        kernel, scaling = self.model.kernel, self.model.scaling
+        k = kernel.matrix(x[None, :], self.data.X)[0]
+        prior = float(kernel.diagonal(x[None, :])[0])
+        guesses = [member.guess(k, prior, now / self.model.interval) for member in self.members]
+        means = np.array([guess.mean for guess in guesses])
+        mean = float(self.weights @ means)
+        within = float(self.weights @ np.array([guess.variance for guess in guesses]))
+        variance = within + float(self.weights @ (means - mean) ** 2)
+        unit = scaling.scale
+        return Forecast(
+            Prediction(
+                scaling.offset + unit * mean, unit * math.sqrt(variance), unit * unit * self.noise_variance
+            ),
+            guesses,
+        )
+
+    def alone(self, data: Dataset, observation: Observation) -> Prediction:
+        """What would be expected of an observation if `data` were all there is."""
+        noise = NoiseEstimate.about(self.noise_variance, self.model.doubt)
+        fresh = self._afresh(self.model, data, starts.permanent(self.model, noise))
+        return fresh.forecast(observation.x, observation.time).prediction
+
+    def weigh(self, new: Observation, forecast: Forecast) -> Opinion:
+        """What it makes of an observation; nothing is changed."""
+        model, count, guesses = self.model, len(self.data), forecast.projection
+        y, prior = model.scaling.inward(new.y), float(model.kernel.diagonal(new.x[None, :])[0])
+        known = (model, self.members, self.weights, guesses, y, prior)
+        newborn = born(*known, new.step, count)
+        if newborn is not None:
+            newborn.watch(np.empty((0, len(self._cache.points))))
+        update, log_density, outlier = weigh(*known, newborn)
+        return Opinion(
+            log_density - math.log(model.scaling.scale),
+            outlier,
+            self._changes(update, y, new.time / model.interval),
+            _named(update.members, update.weights),
+            update,
+        )
+
+    def _changes(self, update: Update, y: float, now: float) -> tuple[Change, ...]:
+        """The sudden changes that are held possible, in the caller's units."""
+        rows = list(zip(update.members, update.guesses, update.taken.noise, update.weights, strict=True))
+        return tuple(
+            Change(
+                member.born,
+                float(weight),
+                self.model.scaling.scale * member.level_after(guess, y, float(noise), now),
+            )
+            for member, guess, noise, weight in rows[self.permanent :]
+        )
+
+    # -- following the data -----------------------------------------------------------------------------
+
+    def follow(self, data: Dataset, opinion: Opinion | None = None) -> MixtureSurrogate:
+        """With the old dataset less some observations, plus possibly a new one, the last row."""
+        after = self
+        if len(data) and (not len(self.data) or data.steps[-1] != self.data.steps[-1]):
+            new = data[-1]
+            if opinion is None:
+                opinion = self.weigh(new, self.forecast(new.x, new.time))
+            after = self._with(new, opinion.update)
+            if new.step in TIMED:
+                after = after._timed()
+        if len(data) < len(after.data):
+            return after._without(np.flatnonzero(np.isin(after.data.steps, data.steps)))
+        if len(after._journal) >= REFRESH:
+            members = [member.copy() for member in after.members]
+            starts.factor(after.model, after.data, members)
+            return MixtureSurrogate(after.domain, after.model, after.data, members, after.weights)
+        return after
+
+    def restart(self, data: Dataset, opinion: Opinion | None = None) -> MixtureSurrogate:
+        """Begin again with these data: all else is believed to be from before a change.
+
+        If they are what came since a sudden change that is held possible, its view of them is taken over.
+        """
+        update = None if opinion is None else opinion.update
+        members, weights = self.members, self.weights
+        if update is not None:
+            members, weights = update.members, update.weights
+        estimates = [member.noise for member in members] if update is None else update.taken.after
+        noise = float(weights @ np.array([estimate.value for estimate in estimates]))
+        model, suspects = self.model, None
+        first = int(data.steps[0]) if len(data) else 0
+        for change in () if opinion is None else opinion.changes:
+            if change.step == first:
+                run = next(member for member in members if member.born == first)
+                suspects = run.suspects
+                if run.lift:  # to another level: values are to be expected around that one from now on
+                    offset = model.scaling.offset + change.level
+                    model = replace(model, scaling=replace(model.scaling, offset=offset))
+        estimate = NoiseEstimate.about(noise, model.doubt)
+        return self._afresh(model, data, starts.permanent(model, estimate, suspects))
+
+    def _with(self, new: Observation, update: Update) -> MixtureSurrogate:
+        """All members take the observation in; their sums over the data are one matrix product."""
+        model, n = self.model, len(self.data)
+        now, y = new.time / model.interval, model.scaling.inward(new.y)
+        after = copy(self)
+        after.weights = update.weights
+        after.members = members = [member.copy() for member in update.members]
+        after._cache = self._cache.copy()
+        rows, found = [], []
+        for number, (member, guess) in enumerate(zip(members, update.guesses, strict=True)):
+            share, noise = float(update.taken.share[number]), float(update.taken.noise[number])
+            member.noise = update.taken.after[number]
+            suspect = suspicion(share, update.extra, model.scaling.scale)
+            if suspect is not None:
+                member.doubt(new.step, suspect)
+            tau = member.at(now).tau
+            w, pivot, step = member.weights_for(guess, y, noise)
+            if member.watched:
+                sums = np.zeros((member.order, n))
+                sums[:, member.first :] = tau * w
+                rows.append(sums)
+            found.append((pivot, step))
+        known = after._cache.contract_many(np.concatenate(rows)) if n else None
+        row = after._cache.add(new.x)
+        place = 0
+        for member, (pivot, step) in zip(members, found, strict=True):
+            own = None
+            if member.watched:
+                own = (
+                    np.zeros((member.order, len(row)))
+                    if known is None
+                    else known[place : place + member.order]
+                )
+                place += member.order
+            member.absorb(own, row, pivot, step, now)
+        after.data = self.data + new
+        after._y = np.concatenate((self._y, (y,)))
+        after._times = np.concatenate((self._times, (now,)))
+        after._journal = (*self._journal, new)
+        after._settle()
+        return after
+
+    def _without(self, kept: Any) -> MixtureSurrogate:
+        """Only the observations of these rows; who has none left goes, unless permanent."""
+        members, weights = [], []
+        for number, (member, weight) in enumerate(zip(self.members, self.weights.tolist(), strict=True)):
+            own = kept[kept >= member.first]
+            if number >= self.permanent and not len(own):
+                continue
+            left = member.copy()
+            left.noises = member.noises[own - member.first]
+            left.first = int(np.searchsorted(kept, member.first))
+            members.append(left)
+            weights.append(weight)
+        data = self.data.take(kept)
+        starts.factor(self.model, data, members)
+        total = np.array(weights)
+        return MixtureSurrogate(self.domain, self.model, data, members, total / total.sum())
+
+    def _timed(self) -> MixtureSurrogate:
+        """How long a step is, from the first observations: the hypotheses about time are in steps.
+
+        The upper quartile: readings taken together are one step, and a pause now and then is none.
+        """
+        steps = np.diff(self.data.steps)
+        intervals = np.diff(self.data.times) / steps
+        intervals = intervals[intervals > 0.0]
+        usual = float(np.quantile(intervals, 0.75)) if len(intervals) else self.model.interval
+        if 0.5 < usual / self.model.interval < 2.0:
+            return self
+        noise = NoiseEstimate.about(self.model.noise_variance, self.model.doubt)
+        model = replace(self.model, interval=usual)
+        return self._afresh(model, self.data, self._permanent(model, noise))
+
+    def _settle(self) -> None:
+        """Members that matter keep their posterior on the candidates, and only those; old data go."""
+        K: Array | None = None
+        rows: Array | None = None
+        now = float(self._times[-1]) if len(self.data) else -math.inf
+        heaviest = int(np.argmax(self.weights))
+        for number, (member, weight) in enumerate(zip(self.members, self.weights.tolist(), strict=True)):
+            gone = member.outdated(self._times, now)
+            if gone:
+                member.forget(gone)
+                if K is None:
+                    K = self.model.kernel.matrix(self.data.X, self.data.X)
+                member.rebuild(K, self._y, self._times, now)
+            if member.watched:
+                if weight < IDLE and number != heaviest:
+                    member.unwatch()
+            elif weight >= ACTING or number == heaviest:
+                rows = self._cache.rows() if rows is None else rows
+                member.watch(rows)
+
+    # -- learning ---------------------------------------------------------------------------------------
+
+    def learn(self, search: Search, rescale: bool, seed: int) -> MixtureSurrogate:
+        """Fit kernel and noise under the heaviest hypothesis, then weigh all of them again."""
+        found = learning.fitted(
+            self.model, self.data, self.heaviest, self.noise_variance, search, rescale, seed
+        )
+        if found is None:
+            return self
+        model, noise = found
+        trusted = not rescale or len(self.data) >= FEWEST_TO_FIT
+        members = self._permanent(model, noise, trusted)
+        runs = []
+        for weight, old in list(zip(self.weights.tolist(), self.members, strict=True))[self.permanent :]:
+            suspects = old.suspects if trusted else None
+            runs.append((weight, starts.run(model, noise, old.first, old.born, old.lift, suspects)))
+        return self._afresh(model, self.data, members, runs, review=rescale and trusted)
+
+    def _permanent(self, model: Mixture, noise: NoiseEstimate, trusted: bool = True) -> list[Member]:
+        """The permanent hypotheses anew, each with its own memory of outliers, unless that is not trusted."""
+        members = starts.permanent(model, noise)
+        for member, old in zip(members, self.members, strict=False):
+            member.suspects = old.suspects if trusted else {}
+        return members
+
+    def centre(self, y: Array) -> MixtureSurrogate:
+        """Take the offset and scale from these values, before there is enough to learn from."""
+        model = replace(self.model, scaling=Scaling.of(y))
+        noise = NoiseEstimate.about(model.noise_variance, model.doubt)
+        return self._afresh(model, self.data, starts.permanent(model, noise))
+
+    # -- state ------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Plain JSON: the model, the last fresh start, and the observations since."""
+        return saved.state(self.model, self._base, self._start, self._journal)
+
+    @staticmethod
+    def restore(domain: Domain, model: Mixture, state: dict[str, Any]) -> MixtureSurrogate:
+        """The surrogate that wrote the state, bit for bit."""
+        found = saved.read(domain, model, state)
+        starts.factor(model, found.base, found.members)
+        after = MixtureSurrogate(domain, model, found.base, found.members, found.weights)
+        for new in found.journal:
+            after = after._with(new, after.weigh(new, after.forecast(new.x, new.time)).update)
+        return after
+
+
+def _named(members: Sequence[Member], weights: Array) -> dict[str, float]:
+    names = (f"changed at {member.born}" if member.born else member.label for member in members)
+    return dict(zip(names, weights.tolist(), strict=True))

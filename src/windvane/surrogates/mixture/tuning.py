@@ -1,0 +1,37 @@
+"""The constants of the mixture, each with its meaning and what chose it.
+
+Those that a caller may want to set are fields of `Mixture`; these are not.
+"""
+
+# -- who keeps a posterior on the candidates (speed only) -----------------------------------------------
+
+ACTING = 0.02  # the weight from which a member keeps its candidates: docs/decisions/0015, "Cost"
+IDLE = 0.005  # the weight below which it stops; between the two it goes on as it was
+REFRESH = 256  # observations between two fresh factorisations: rounding stays below 1e-9 (tests)
+
+# -- data that a member no longer needs (speed only) ----------------------------------------------------
+
+SLACK = 1.5  # it drops what is beyond its reach once that is a third of all it has
+FEWEST_TO_DROP = 16  # and not before it has this many
+
+# -- sudden changes -------------------------------------------------------------------------------------
+
+FAR = 3.0  # prior standard deviations from which a value is beyond a new function: docs/decisions/0023
+SURE = 0.5  # of the prior variance: where more is left, a value beyond is a discovery: docs/decisions/0023
+SELDOM = 0.1  # how often a sudden change leads there, beside all others: docs/decisions/0023
+
+# -- learning -------------------------------------------------------------------------------------------
+
+FEWEST_TO_FIT = 10  # observations that make a scale of y, and that a fit after a change needs: 0011, 0023
+RECENT = 200  # observations that hyperparameters are fitted to: older ones changed no fit that was looked at
+LEARNED = 10.0  # what a fitted noise is worth, in pairs of observations: docs/decisions/0015
+TIMED = (2, 4, 8, 16)  # steps at which the length of a step is looked at: docs/decisions/0015
+
+# -- outliers -------------------------------------------------------------------------------------------
+
+SUSPECT = 0.02  # the probability from which it is remembered that an observation may be an outlier
+PASSES = 2  # variational passes an observation: a third moves the noise by less than 1 %
+
+# -- the acquisition ------------------------------------------------------------------------------------
+
+DISPUTED = 0.1  # the weight from which a member's disagreement with the others counts: docs/decisions/0015

@@ -1,0 +1,69 @@
+"""The trigger of a surrogate that weighs sudden changes itself: fire when one is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from windvane import checks
+from windvane.codec import component
+from windvane.data import Change, Opinion, Prediction, Verdict
+from windvane.triggers.base import Memory
+
+
+@component
+@dataclass(frozen=True)
+class BelievedChange:
+    """Fires if the surrogate holds sudden changes possible that together have more than `believed`.
+
+    The latest one counts for which "then or later" is believed: what was before it is stale under every
+    one of them. `Verdict.since` is its step. For surrogates that weigh changes, as that of `auto` does.
+
+    >>> opinion = Opinion(0.0, changes=(Change(3, 0.2), Change(7, 0.75)), beliefs={"changed at 7": 0.75})
+    >>> verdict, _ = BelievedChange(0.9).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
+    >>> verdict.fired, verdict.since
+    (True, 3)
+    >>> verdict, _ = BelievedChange(0.7).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
+    >>> verdict.since, verdict.reason
+    (7, 'a sudden change at step 7 is believed with 0.95 (...)')
+    """
+
+    believed: float = 0.9
+    reads_opinion: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "believed", checks.probability("believed", self.believed))
+
+    def start(self) -> Memory:
+        """Nothing to remember: the surrogate does."""
+        return ()
+
+    def test(
+        self,
+        memory: Memory,  # noqa: ARG002
+        prediction: Prediction,  # noqa: ARG002
+        y: float,  # noqa: ARG002
+        elapsed: int,  # noqa: ARG002
+        opinion: Opinion | None = None,
+    ) -> tuple[Verdict, Memory]:
+        """Compare the probability of all sudden changes with what it takes."""
+        changes = () if opinion is None else opinion.changes
+        probability = sum(change.probability for change in changes)
+        if opinion is None or probability <= self.believed:
+            return Verdict(False, probability, self.believed), ()
+        change = self._latest(changes)
+        others = sorted(opinion.beliefs.items(), key=lambda pair: -pair[1])[1:3]
+        rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
+        later = "" if max(each.probability for each in changes) > self.believed else " or later"
+        level = f", to a level {abs(change.level):.3g} away," if change.level else ""
+        what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
+        return Verdict(True, probability, self.believed, f"{what} ({rest})", since=change.step), ()
+
+    def _latest(self, changes: tuple[Change, ...]) -> Change:
+        """The latest change such that one then or later is believed."""
+        probability = 0.0
+        for change in reversed(changes):
+            probability += change.probability
+            if probability > self.believed:
+                return change
+        return changes[0]

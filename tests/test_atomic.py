@@ -1,0 +1,120 @@
+"""A tell that fails at whatever line leaves the optimiser as it was: it goes on like a twin that never saw it."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import windvane as wv
+
+BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
+TOLD = {"kernel": wv.RBF(0.3), "noise_variance": 0.02}
+FEW = (
+    wv.Hypothesis("static", wv.Static(), 1.0),
+    wv.Hypothesis("drift", wv.Markov(0.05), 1.0),
+    wv.Hypothesis("trend", wv.TimeMatern32(10.0), 1.0),
+)
+ALGORITHMS = {
+    "auto, told nothing": ("auto", {"hypotheses": FEW}),
+    "auto, told": ("auto", {"hypotheses": FEW, "max_points": 12, **TOLD}),
+    "et-gp-ucb": ("et-gp-ucb", TOLD),
+    "et-gp-ucb-confirmed": ("et-gp-ucb-confirmed", TOLD),
+    "et-gp-ucb-backtracking": ("et-gp-ucb-backtracking", {"max_points": 10, **TOLD}),
+    "tv-gp-ucb-mle": ("tv-gp-ucb-mle", {"kernel": wv.RBF(0.3)}),
+    "sw-gp-ucb": ("sw-gp-ucb", {"window": 8, **TOLD}),
+    "w-gp-ucb": ("w-gp-ucb", {"forgetting": 0.9, **TOLD}),
+    "w-dbo": ("w-dbo", {}),
+    "r-gp-ucb": ("r-gp-ucb", {"period": 6}),
+}
+MOST = 60  # faults a step: all of them where there are fewer
+
+
+class Fault(BaseException):
+    """Raised from nowhere, as an interrupt is."""
+
+
+def value(x, step):
+    jump = 6.0 if step > 14 else 0.0
+    return float(np.sin(5.0 * x[0]) + x[1] + jump + 0.05 * np.cos(91.0 * step))
+
+
+def calls(act, fail_at=None):
+    """How many calls there are inside `act`; with `fail_at`, that one raises."""
+    count, over = 0, False
+
+    def watch(frame, event, argument):
+        nonlocal count
+        if event in ("call", "c_call") and not over:
+            count += 1
+            if count == fail_at:
+                sys.setprofile(None)
+                raise Fault
+
+    sys.setprofile(watch)
+    try:
+        act()
+        over = True
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def exact(opt):
+    return json.dumps(opt.state(), sort_keys=True)
+
+
+@pytest.mark.parametrize("which", ALGORITHMS)
+def test_a_fault_anywhere_inside_tell_leaves_no_trace(which):
+    name, options = ALGORITHMS[which]
+    opt, twin, *samples = (wv.make(name, BOX, seed=5, **options) for _ in range(4))
+    raised = 0
+    for step in range(1, 21):
+        x = twin.ask()
+        y = value(x, step)
+        if step in (1, 2, 9, 11, 12, 15, 16, 17):  # first steps, fits, dropped data, a change, a second look
+            before, asked = exact(opt), opt.ask().tolist()
+            # the first fills the caches of the process, so that the second makes the calls that `opt` will make
+            _, count = (calls(lambda x=x, y=y, one=one: one.tell(x, y)) for one in samples)
+            for spot in np.unique(np.linspace(2, count, MOST).astype(int)):
+                with pytest.raises(Fault):
+                    calls(lambda x=x, y=y: opt.tell(x, y), fail_at=int(spot))
+                raised += 1
+            assert exact(opt) == before
+            assert opt.ask().tolist() == asked
+        else:
+            for one in samples:
+                one.tell(x, y)
+        assert opt.tell(x, y).as_dict() == twin.tell(x, y).as_dict()
+        assert exact(opt) == exact(twin)
+    assert raised > 100
+    assert opt.ask().tolist() == twin.ask().tolist()
+
+
+def test_a_tell_that_was_interrupted_can_be_repeated_at_once():
+    opt, twin = (wv.make(BOX, seed=1) for _ in range(2))
+    for step in range(1, 13):
+        x = twin.ask()
+        y = value(x, step)
+        with pytest.raises(Fault):
+            calls(lambda x=x, y=y: opt.tell(x, y), fail_at=37 * step)
+        assert opt.tell(x, y).as_dict() == twin.tell(x, y).as_dict()
+    assert exact(opt) == exact(twin)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("r-gp-ucb", {"period": 1}),
+        ("et-gp-ucb", {"reset_window": (1, 1)}),
+        ("et-gp-ucb-backtracking", {"learning": wv.Given(), **TOLD}),
+        ("et-gp-ucb-backtracking", {"learning": wv.Given()}),
+    ],
+)
+def test_the_first_step_may_empty_the_data(name, options):
+    opt = wv.make(name, BOX, seed=0, **options)
+    for step in range(1, 4):
+        event = opt.tell(opt.ask(), 100.0 + step)
+        assert event.step == step
+        assert opt.step == step + 1
+    opt.best()
