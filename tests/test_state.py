@@ -160,7 +160,7 @@ def test_the_journal_of_an_endless_stream_stays_short():
     longest = 0
     for x in points(BOX, 700, seed=2):
         opt.tell(x, float(x.sum()))
-        longest = max(longest, len(opt._surrogate._journal))
+        longest = max(longest, len(opt._progress.surrogate._journal))
     assert longest <= 2 * gp_surrogate.REFRESH + 10
 
 

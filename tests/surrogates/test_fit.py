@@ -1,18 +1,19 @@
 """Hyperparameters: gradients, optima against scikit-learn, priors against SciPy, schedules of learning."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 import windvane as wv
 from windvane.errors import NumericalFailure
 from windvane.kernels import RBF, Markov, Matern32, Matern52, Static, Wiener
-from windvane.surrogates import Noise
-from windvane.surrogates.fit import Search, _Objective, map_estimate
+from windvane.surrogates import Model, Noise, evidence, gp_surrogate
+from windvane.surrogates.fit import MOST, Search, _Objective, map_estimate, representative
 
 ALL = ("lengthscale", "noise", "variance", "rate")
 FLAT = {"lengthscale_prior": None, "noise_prior": None, "variance_prior": None, "rate_prior": None}
@@ -40,6 +41,8 @@ def sample(kernel, temporal, noise, n, dim, seed, ordered=False):
         (Matern32([0.3, 0.5], 1.5), Markov(0.1), Noise(0.05), 5),
         (Matern52(0.4, 0.7), Wiener(0.2), Noise(0.1), 4),
         (RBF(0.3), Markov(0.1), Noise(0.05, forgetting=0.95), 4),
+        (RBF([0.3, 0.5], 1.5), Markov(0.1), Noise(0.05), 5),
+        (RBF([0.3, 0.5], 1.5), Static(0.5) + Markov(0.1), Noise(0.05), 5),
         (RBF(0.3) + Matern52([0.2, 0.6], 0.5), Markov(0.05), Noise(0.05), 7),
         (RBF([0.3, 0.9], 1.5) * Matern32(0.7), Static(0.5) + Markov(0.3), Noise(0.05), 7),
     ],
@@ -56,18 +59,70 @@ def test_the_gradient_of_the_objective(kernel, temporal, noise, kinds, priors):
         -0.2, 0.2, len(objective.moving)
     )
     assert len(theta) == kinds
-    _, gradient = objective(theta)
+    gradient = objective.at(theta).slope().gradient
     for i in range(len(theta)):
         shift = 1e-5 * np.eye(len(theta))[i]
-        numeric = (objective(theta + shift)[0] - objective(theta - shift)[0]) / 2e-5
+        numeric = (objective.at(theta + shift).value - objective.at(theta - shift).value) / 2e-5
         assert gradient[i] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+def test_distances_that_are_too_many_to_keep_are_computed_again(monkeypatch):
+    data = sample(RBF(0.3), Markov(0.1), 0.05, 25, 3, seed=1)
+    for kernel, temporal in (
+        (RBF([0.3, 0.5, 0.4], 1.5), Markov(0.1)),
+        (RBF(0.3), Markov(0.1)),
+        (Matern52(0.4, 0.7), Wiener(0.2)),
+        (Matern32([0.3, 0.5, 0.4]), Static()),
+    ):
+        found = []
+        for largest in (evidence.LARGEST, 0):
+            monkeypatch.setattr(evidence, "LARGEST", largest)
+            objective = _Objective(kernel, temporal, Noise(0.05), Search(learn=ALL), data)
+            place = objective.at(objective.full[objective.moving])
+            found.append((place.value, *place.slope().gradient, *place.slope().curvature.ravel()))
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+
+
+def test_a_rate_of_one_has_a_gradient():
+    data = sample(RBF(0.3), Static(), 0.05, 20, 1, seed=2)
+    objective = _Objective(RBF(0.3), Markov(1.0), Noise(0.05), Search(learn=("rate",), rate=(0.1, 1.0)), data)
+    place = objective.at(np.zeros(1))
+    K = np.eye(20) * 1.05
+    assert place.value == pytest.approx(-stats.multivariate_normal(np.zeros(20), K).logpdf(data[1]))
+    assert np.isfinite(place.slope().gradient).all()
+
+
+def test_the_average_information_is_its_definition():
+    X, y, times = sample(RBF(0.3), Static(), 0.3, 30, 1, seed=8)
+    search = Search(learn=("variance", "noise"), **FLAT)
+    objective = _Objective(RBF(0.3, 1.0), Static(), Noise(0.3), search, (X, y, times))
+    information = objective.at(np.log([1.5, 0.2])).slope().curvature
+    K, noise = 1.5 * RBF(0.3).matrix(X, X), 0.2 * np.eye(30)
+    alpha = np.linalg.solve(K + noise, y)
+    pushed = np.array([K @ alpha, noise @ alpha])
+    r = y @ alpha / 30
+    exact = 0.5 * pushed @ np.linalg.solve(K + noise, pushed.T) * (r - 1.0) / (r * math.log(r))
+    np.testing.assert_allclose(information, exact, rtol=1e-9)
+
+
+def test_of_mere_noise_one_step_finds_the_size():
+    """For K~ = s I, minus the log evidence is y'y / (2 s) + n ln(s) / 2: the minimum is at s = y'y / n."""
+    y = np.random.default_rng(0).normal(size=50)
+    for factor in (1e-3, 0.1, 20.0):
+        search = Search(learn=("noise",), noise=(1e-6, 1e6), **FLAT)
+        data = (np.zeros((50, 1)), y, np.arange(50.0))
+        guess = float(factor * y @ y / 50)
+        objective = _Objective(RBF(0.3, 1e-12), Static(), Noise(guess), search, data)
+        theta = np.log([guess])
+        gradient, curvature = objective.at(theta).slope()
+        assert theta - gradient / curvature[0] == pytest.approx(math.log(y @ y / 50), abs=1e-6)
 
 
 def test_the_objective_is_minus_the_log_posterior():
     X, y, times = sample(RBF(0.3), Static(), 0.05, 20, 2, seed=3)
     search = Search(learn=("lengthscale", "noise"))
     objective = _Objective(RBF(0.3, 2.0), Static(), Noise(0.05), search, (X, y, times))
-    value, _ = objective(np.log([0.4, 0.1]))
+    value = objective.at(np.log([0.4, 0.1])).value
     K = RBF(0.4, 2.0).matrix(X, X) + 0.1 * np.eye(20)
     density = stats.multivariate_normal(np.zeros(20), K).logpdf(y)
     density += stats.lognorm(0.7, scale=0.3).logpdf(0.4) + stats.lognorm(1.5, scale=0.01).logpdf(0.1)
@@ -94,6 +149,131 @@ def test_scikit_learn_finds_nothing_better(seed):
     assert found.log_posterior >= oracle.log_marginal_likelihood_value_ - 1e-4
     theta = [found.kernel.variance, *found.kernel.lengthscale, found.noise.variance]
     assert oracle.log_marginal_likelihood(np.log(theta)) == pytest.approx(found.log_posterior, abs=1e-6)
+
+
+def log_posterior(theta, kernel, temporal, data, search):
+    """From its definition, with SciPy's densities."""
+    (X, y, times), d = data, len(kernel.lengthscale)
+    scales, noise = np.exp(theta[:d]), math.exp(theta[-1])
+    if "rate" in search.learn:
+        temporal = Markov(math.exp(theta[d]))
+    K = type(kernel)(scales.tolist()).matrix(X, X) * temporal.matrix(times, times) + noise * np.eye(len(y))
+    L = np.linalg.cholesky(K)
+    z = np.linalg.solve(L, y)
+    density = -0.5 * z @ z - np.log(np.diag(L)).sum() - 0.5 * len(y) * math.log(2.0 * math.pi)
+    if search.noise_prior is None:
+        return density
+    density += stats.lognorm(0.7, scale=0.3).logpdf(scales).sum()
+    return density + stats.lognorm(1.5, scale=0.01).logpdf(noise)
+
+
+BATTERY = {
+    "a sample": lambda X, rng: np.sin(7.0 * X[:, 0]) + X.sum(axis=1) ** 2 + 0.1 * rng.normal(size=len(X)),
+    "noise": lambda X, rng: rng.normal(size=len(X)),
+    "a peak": lambda X, rng: np.exp(-((X - 0.6) ** 2).sum(axis=1) / 0.02) + 0.01 * rng.normal(size=len(X)),
+    "a line": lambda X, rng: X[:, 0],
+    "equal values": lambda X, rng: np.zeros(len(X)),
+}
+
+
+@pytest.mark.parametrize("name", BATTERY)
+@pytest.mark.parametrize(
+    ("kernel", "temporal", "learn"),
+    [
+        (RBF([0.3, 0.3]), Static(), ("lengthscale", "noise")),
+        (RBF([0.3]), Markov(0.03), ("lengthscale", "noise")),
+        (RBF([0.3, 0.3]), Markov(0.03), ("lengthscale", "rate", "noise")),
+        (Matern52([0.3, 0.3, 0.3]), Static(), ("lengthscale", "noise")),
+    ],
+    ids=["static", "drifting", "rate", "matern"],
+)
+def test_scipy_finds_nothing_better(kernel, temporal, learn, name):
+    """L-BFGS-B on the definition, from several starts: never above ours by more than a thousandth."""
+    d = len(kernel.lengthscale)
+    box = [Search().lengthscale] * d + [Search().rate] * ("rate" in learn) + [Search().noise]
+    bounds = np.log(box)
+    for n, seed, priors in ((7, 0, {}), (30, 1, {}), (12, 2, FLAT)):
+        search = Search(learn=learn, starts=6, **priors)
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(size=(n, d))
+        X[n // 2 :] = np.clip(0.6 + 0.1 * X[n // 2 :], 0.0, 1.0)  # an optimiser looks near its best point
+        data = (X, BATTERY[name](X, rng), np.arange(1.0, n + 1.0))
+        found = map_estimate(kernel, temporal, Noise(0.01), data, search, seed)
+        theta = [*found.kernel.lengthscale, *([found.temporal.rate] if "rate" in learn else [])]
+        theta = np.log([*theta, found.noise.variance])
+        ours = log_posterior(theta, kernel, temporal, data, search)
+        assert found.log_posterior == pytest.approx(ours, abs=1e-6)
+        for start in (
+            np.log([0.3] * d + [0.03] * ("rate" in learn) + [0.01]),
+            *rng.uniform(*bounds.T, (2, len(box))),
+        ):
+            best = optimize.minimize(
+                lambda u: -log_posterior(u, kernel, temporal, data, search),  # noqa: B023
+                np.clip(start, *bounds.T),
+                method="L-BFGS-B",
+                bounds=bounds,
+            )
+            assert -best.fun <= found.log_posterior + 1e-3
+
+
+def test_the_factor_is_that_of_the_estimate():
+    X, y, times = sample(RBF(0.3), Markov(0.1), 0.05, 90, 2, seed=7)
+    for starts in (1, 4):
+        found = map_estimate(RBF([0.3, 0.3]), Markov(0.1), Noise(0.05), (X, y, times), Search(starts=starts))
+        K = found.kernel.matrix(X, X) * found.temporal.matrix(times, times)
+        K += found.noise.variance * np.eye(90)
+        np.testing.assert_allclose(found.W @ K @ found.W.T, np.eye(90), atol=1e-8)
+
+
+def test_many_data_are_represented_by_few():
+    rows = representative(5000)
+    assert len(rows) == MOST
+    assert (np.diff(rows) > 0).all()
+    assert (rows[0], rows[-1], rows[-MOST // 2]) == (0, 4999, 5000 - MOST // 2)
+    assert np.diff(rows[: MOST // 2]).max() - np.diff(rows[: MOST // 2]).min() <= 1
+    for n in (0, 1, MOST - 1, MOST):
+        np.testing.assert_array_equal(representative(n), np.arange(n))
+    assert len(np.unique(representative(MOST + 1))) == MOST
+
+
+def test_a_fit_is_bounded_whatever_the_data(monkeypatch):
+    seen = []
+
+    def watched(kernel, temporal, noise, data, search, seed):
+        seen.append((len(data[1]), search.starts))
+        return map_estimate(kernel, temporal, noise, data, search, seed)
+
+    monkeypatch.setattr(gp_surrogate, "map_estimate", watched)
+    X, y, times = sample(RBF(0.3), Static(), 0.05, 400, 1, seed=9)
+    data = wv.Dataset(X, y, times, np.arange(1, 401))
+    surrogate = Model(RBF(0.3), Noise(0.05)).surrogate(wv.Box([(0, 1)])).restart(data)
+    learned = surrogate.learn(Search(starts=3), rescale=False, seed=0)
+    more = learned.follow(data + wv.Observation(np.array([0.5]), 0.0, 401.0, 401))
+    again = more.learn(Search(starts=3), rescale=False, seed=0)
+    assert seen == [(MOST, 3), (MOST, 1)]
+    assert 0.2 < again.model.kernel.lengthscale[0] < 0.45
+    assert len(again.data) == 401
+
+
+def test_all_starts_are_tried_once_there_is_a_tenth_more(monkeypatch):
+    tried = []
+
+    def watched(kernel, temporal, noise, data, search, seed):
+        tried.append(search.starts > 1)
+        return map_estimate(kernel, temporal, noise, data, search, seed)
+
+    monkeypatch.setattr(gp_surrogate, "map_estimate", watched)
+    opt = wv.make("tv-gp-ucb-mle", wv.Box([(0, 1)]), seed=0)
+    rng = np.random.default_rng(0)
+    for step in range(60):
+        opt.tell(rng.uniform(size=1), math.sin(step))
+        if step == 40:
+            opt = wv.restore(opt.state())
+    steps = 2 + np.flatnonzero(tried)  # there is no fit at the first
+    assert len(tried) == 59
+    assert steps[:9].tolist() == list(range(2, 11))
+    for before, after in itertools.pairwise(steps):
+        assert after - before == math.ceil(0.1 * after)
 
 
 def test_bounds_are_respected():

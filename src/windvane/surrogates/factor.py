@@ -15,6 +15,7 @@ from windvane.checks import Array
 from windvane.late import lapack
 from windvane.surrogates.buffers import Tail, twin
 
+SMALL = 64  # rows up to which LAPACK inverts a triangle
 WHOLE = 96  # rows up to which a triangle is multiplied as if it were full
 
 
@@ -34,6 +35,28 @@ def below(W: Array, B: Array) -> Array:
     return product
 
 
+def inverse_triangle(L: Array, out: Array | None = None) -> Array:
+    """L^-1 for a lower triangular L, by halves: LAPACK's own is slow beyond a few dozen rows.
+
+    Written to `out`, if that is given; it has to be zero above the diagonal.
+
+    >>> inverse_triangle(np.array([[2.0, 0.0], [1.0, 4.0]]))
+    array([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]])
+    """
+    n = len(L)
+    W = np.zeros((n, n), order="F") if out is None else out
+    if n <= SMALL:
+        W[:] = lapack.dtrtri(L, lower=1)[0]
+        return W
+    half = n // 2
+    first, second = W[:half, :half], W[half:, half:]
+    inverse_triangle(L[:half, :half], first)
+    inverse_triangle(L[half:, half:], second)
+    np.negative(second @ (L[half:, :half] @ first), out=W[half:, :half])
+    return W
+
+
 class Factor:
     """W = L^-1 (lower triangular, n x n) in a buffer that grows by doubling.
 
@@ -51,6 +74,20 @@ class Factor:
         self._tail = Tail(0)
         self.inverse_diagonal = np.empty(0)  # of K^-1 = W'W; a new array after every change
         self.log_determinant = 0.0  # of K
+
+    @staticmethod
+    def of(K: Array, noises: Array) -> Factor:
+        """The factor of K, whose diagonal contains the noises.
+
+        If K is not positive definite to rounding, then row by row: no pivot falls below the noise, so that
+        this cannot fail.
+        """
+        factor = Factor()
+        if len(K) and not factor.rebuild(K):
+            for i, noise in enumerate(noises.tolist()):
+                v = factor.project(K[i, :i])
+                factor.append(v, noise + max(float(K[i, i]) - noise - float(v @ v), 0.0))
+        return factor
 
     def copy(self) -> Factor:
         """The same factor, O(1); neither of the two notices what becomes of the other."""
@@ -123,14 +160,12 @@ class Factor:
         L, info = lapack.dpotrf(K, lower=1, clean=1)
         if info != 0:
             return False
-        W, info = lapack.dtrtri(L, lower=1)
-        if info != 0:
-            return False
+        W = inverse_triangle(L)
         capacity = len(self._buffer)
         while capacity < n:
             capacity *= 2
         buffer = np.zeros((capacity, capacity))
-        buffer[:n, :n] = np.tril(W)
+        buffer[:n, :n] = W
         self._take(buffer, np.einsum("ij,ij->j", W, W))
         self.log_determinant = 2.0 * float(np.log(np.diagonal(L)).sum())
         return True

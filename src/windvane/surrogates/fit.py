@@ -1,4 +1,4 @@
-"""Hyperparameters by maximum a posteriori: L-BFGS-B on analytic gradients, from several starts.
+"""Hyperparameters by maximum a posteriori: Newton steps with the average information, from several starts.
 
 The vector theta holds logarithms: the spatial kernel's, then the temporal kernel's, then
 ln(noise variance). Which entries move, their bounds and priors come from a `Search`.
@@ -15,13 +15,19 @@ import numpy as np
 
 from windvane.checks import Array, integer, real
 from windvane.codec import component
+from windvane.data import IntArray
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.kernels import Kernel, Temporal
-from windvane.late import lapack, optimize
+from windvane.surrogates.descent import Slope, descend
+from windvane.surrogates.evidence import Evidence
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.priors import LogNormal, Prior
 
 Bounds = tuple[float, float]
+Data = tuple[Array, Array, Array]
+MOST = 256  # observations that a fit looks at, so that it is bounded (docs/decisions/0027)
+FEW = 64  # observations that find the basin of a start that was drawn
+NEAR = 1e-4  # the step of a difference, in the logarithm of a hyperparameter
 
 
 def _bounds(name: str, value: Any, most: float | None = None) -> Bounds:
@@ -97,12 +103,13 @@ class Search:
 
 
 class Estimate(NamedTuple):
-    """The hyperparameters found, and the log posterior density (up to a constant) there."""
+    """The hyperparameters found, the log posterior density (up to a constant), and W = L^-1 of K~ there."""
 
     kernel: Kernel
     temporal: Temporal
     noise: Noise
     log_posterior: float
+    W: Array
 
 
 def _kind(name: str, choices: tuple[int, ...]) -> str:
@@ -112,18 +119,10 @@ def _kind(name: str, choices: tuple[int, ...]) -> str:
 
 
 class _Objective:
-    """Minus the log posterior of the moving entries of theta, with its gradient."""
+    """Minus the log posterior of the moving entries of theta."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        temporal: Temporal,
-        noise: Noise,
-        search: Search,
-        data: tuple[Array, Array, Array],
-    ) -> None:
-        self.kernel, self.temporal, self.noise, self.search = kernel, temporal, noise, search
-        self.X, self.y, self.times = data
+    def __init__(self, kernel: Kernel, temporal: Temporal, noise: Noise, search: Search, data: Data) -> None:
+        self.kernel, self.temporal, self.noise = kernel, temporal, noise
         names = (
             *(_kind(name, search.choices) for name in kernel.theta_names),
             *(name.split(".")[-1] for name in temporal.theta_names),
@@ -132,89 +131,116 @@ class _Objective:
         self.full = np.concatenate((kernel.theta, temporal.theta, (math.log(noise.variance),)))
         learned = {*search.learn, "choice"} if "lengthscale" in search.learn else set(search.learn)
         self.moving = np.array([i for i, name in enumerate(names) if name in learned], dtype=np.intp)
-        self.kinds = [names[i] for i in self.moving]
-        limits = np.array([getattr(search, kind) for kind in self.kinds]).reshape(-1, 2)
+        kinds = [names[i] for i in self.moving]
+        self.priors: list[Prior | None] = [getattr(search, f"{kind}_prior") for kind in kinds]
+        limits = np.array([getattr(search, kind) for kind in kinds]).reshape(-1, 2)
         self.low, self.high = np.log(limits[:, 0]), np.log(limits[:, 1])
-        spatial, timely = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
-        self.space_moves = bool((self.moving < spatial).any())
-        self.time_moves = bool(((self.moving >= spatial) & (self.moving < timely)).any())
-        self.time = temporal.matrix(self.times, self.times)
+        self._cuts = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
+        self._evidence = Evidence(kernel, temporal, data, set(self.moving.tolist()))
 
     def parts(self, theta: Array) -> tuple[Kernel, Temporal, Noise]:
+        """The hyperparameters; those of which nothing moves stay what they are."""
         full = self.full.copy()
         full[self.moving] = theta
-        a, b = len(self.kernel.theta), len(self.temporal.theta)
+        a, b = self._cuts
+        moves = self._evidence
         return (
-            self.kernel.with_theta(full[:a]) if a else self.kernel,
-            self.temporal.with_theta(full[a : a + b]) if b else self.temporal,
-            Noise(math.exp(full[-1]), self.noise.forgetting),
+            self.kernel.with_theta(full[:a]) if moves.in_space else self.kernel,
+            self.temporal.with_theta(full[a:b]) if moves.in_time else self.temporal,
+            Noise(math.exp(full[-1]), self.noise.forgetting) if moves.noise_moves else self.noise,
         )
 
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        kernel, temporal, noise = self.parts(theta)
-        now = float(self.times[-1])
-        space = kernel.matrix(self.X, self.X)
-        time = temporal.matrix(self.times, self.times) if self.time_moves else self.time
-        variances = noise.variances(self.times, now)
-        K = space * time
-        K.reshape(-1)[:: len(K) + 1] += variances
-        L, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1)
-        if failed:
-            return 1e25, np.zeros(len(theta))  # a wall for the line search, never a result
-        half_log_determinant = float(np.log(np.diagonal(L)).sum())
-        lower, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
-        inverse = np.tril(lower) + np.tril(lower, -1).T
-        alpha = inverse @ self.y
-        value = 0.5 * float(self.y @ alpha) + half_log_determinant
-        value += 0.5 * len(self.y) * math.log(2.0 * math.pi)
-        inner = inverse - np.outer(alpha, alpha)  # d value = 1/2 tr(inner dK)
-        derivatives = np.zeros(len(self.full))
-        a, b = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
-        if self.space_moves:
-            derivatives[:a] = 0.5 * kernel.theta_traces(self.X, inner * time)
-        if self.time_moves:
-            derivatives[a:b] = 0.5 * temporal.theta_traces(self.times, inner * space)
-        derivatives[-1] = 0.5 * float(np.diagonal(inner) @ variances)
-        gradient = derivatives[self.moving]
-        for i, kind in enumerate(self.kinds):
-            prior: Prior | None = getattr(self.search, f"{kind}_prior")
+    def at(self, theta: Array) -> _Place:
+        """The objective at theta."""
+        value = self._evidence.at(*self.parts(theta))
+        entries = theta.tolist()
+        for prior, entry in zip(self.priors, entries, strict=True):
             if prior is not None:
-                natural = math.exp(theta[i])
-                density, slope = prior.log_density(natural)
-                value -= density
-                gradient[i] -= slope * natural
-        return value, gradient
+                value -= prior.log_density(math.exp(entry))[0]
+        self._latest = _Place(self, entries, value)
+        return self._latest
+
+    def slope(self, place: _Place) -> Slope:
+        """The gradient and the average information, with the priors'."""
+        assert place is self._latest
+        gradient, curvature = self._evidence.slopes()
+        for i, (prior, entry) in enumerate(zip(self.priors, place.theta, strict=True)):
+            if prior is not None:
+                gradient[i] -= _slope(prior, entry)
+                bend = (_slope(prior, entry + NEAR) - _slope(prior, entry - NEAR)) / (2.0 * NEAR)
+                curvature[i, i] += max(-bend, 0.0)
+        return Slope(gradient, curvature)
+
+    def factor(self, place: _Place) -> Array:
+        """W = L^-1 of K~ there; as a rule that is where the descent looked last."""
+        if place is not self._latest:
+            self.at(np.array(place.theta))
+        return self._evidence.factor()
+
+
+class _Place(NamedTuple):
+    """The objective at one theta."""
+
+    objective: _Objective
+    theta: list[float]
+    value: float
+
+    def slope(self) -> Slope:
+        """Its derivatives, as long as it is the place that was looked at last."""
+        return self.objective.slope(self)
+
+
+def _slope(prior: Prior, entry: float) -> float:
+    """The derivative of ln p(e^u) in u."""
+    value = math.exp(entry)
+    return prior.log_density(value)[1] * value
+
+
+def representative(n: int) -> IntArray:
+    """The rows of n data, oldest first, that hyperparameters are fitted to: all, or MOST of them.
+
+    The newest half of these is taken as it comes, which tells how fast things change and how large the
+    noise is; the other half evenly from all older data, which have been everywhere.
+
+    >>> representative(3)
+    array([0, 1, 2])
+    >>> rows = representative(1000)
+    >>> len(rows), rows[:3], rows[126:130]
+    (256, array([ 0,  7, 14]), array([864, 871, 872, 873]))
+    """
+    if n <= MOST:
+        return np.arange(n)
+    newest = MOST // 2
+    older = np.linspace(0, n - newest - 1, MOST - newest).round().astype(np.int64)
+    return np.concatenate((older, np.arange(n - newest, n)))
 
 
 def map_estimate(
-    kernel: Kernel,
-    temporal: Temporal,
-    noise: Noise,
-    data: tuple[Array, Array, Array],
-    search: Search,
-    seed: int = 0,
+    kernel: Kernel, temporal: Temporal, noise: Noise, data: Data, search: Search, seed: int = 0
 ) -> Estimate:
     """The maximum a posteriori hyperparameters for data (X, y, times); starts are drawn from the seed.
 
-    The first start is where the given parts stand, so that a refit moves only for a reason.
+    The first start is where the given parts stand, so that a refit moves only for a reason. The others are
+    drawn; of many data they first see FEW, evenly spaced in their order.
     """
     objective = _Objective(kernel, temporal, noise, search, data)
     low, high = objective.low, objective.high
-    if not len(objective.moving):
-        value, _ = objective(objective.full[:0])
-        return Estimate(kernel, temporal, noise, -value)
-    here = np.clip(objective.full[objective.moving], low, high)
+    best = descend(objective.at, np.clip(objective.full[objective.moving], low, high), low, high)
+    sketch = objective
+    if len(data[1]) > FEW:
+        X, y, times = (each[np.linspace(0, len(each) - 1, FEW).round().astype(np.intp)] for each in data)
+        sketch = _Objective(kernel, temporal, noise, search, (X, y, times))
     rng = np.random.default_rng(seed)
-    starts = [here, *(rng.uniform(low, high) for _ in range(search.starts - 1))]
-    best_value, best_theta = math.inf, here
-    for start in starts:
-        found = optimize.minimize(
-            objective, start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True))
-        )
-        if found.fun < best_value - 1e-10:
-            best_value, best_theta = float(found.fun), np.asarray(found.x)
-    if best_value >= 1e25:
+    for _ in range(search.starts - 1 if len(low) else 0):
+        start = rng.uniform(low, high)
+        if sketch is not objective:
+            start = descend(sketch.at, start, low, high).point
+        found = descend(objective.at, start, low, high)
+        if found.place.value < best.place.value - 1e-10:
+            best = found
+    if math.isinf(best.place.value):
         raise NumericalFailure(
             "fit: the covariance is not positive definite anywhere; raise the noise bounds"
         )
-    return Estimate(*objective.parts(np.clip(best_theta, low, high)), -best_value)
+    W = objective.factor(best.place)
+    return Estimate(*objective.parts(best.point), -best.place.value, W)

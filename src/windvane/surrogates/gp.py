@@ -315,17 +315,12 @@ class GP:
 
     def _factored(self, n: int, now: float) -> Solution:
         """The first n observations in one factorisation."""
-        X, times, factor = self.X[:n], self.times[:n], Factor()
-        if n:
-            K = self.kernel.matrix(X, X)
-            if not self._timeless:
-                K *= self.temporal.matrix(times, times)
-            noise = self.noise.variances(times, now)
-            K.reshape(-1)[:: n + 1] += noise
-            if not factor.rebuild(K):  # row by row; no pivot falls below the noise, so this cannot fail
-                for i in range(n):
-                    v = factor.project(K[i, :i])
-                    factor.append(v, float(noise[i] + max(K[i, i] - noise[i] - v @ v, 0.0)))
+        X, times = self.X[:n], self.times[:n]
+        K, noises = self.kernel.matrix(X, X), self.noise.variances(times, now)
+        if not self._timeless:
+            K *= self.temporal.matrix(times, times)
+        K.reshape(-1)[:: n + 1] += noises
+        factor = Factor.of(K, noises)
         z = factor.project(self.y[:n])
         return Solution(now, factor, z, factor.back(z))
 

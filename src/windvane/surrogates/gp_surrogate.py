@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from windvane.checks import Array, real
+from windvane.checks import Array, integer, real
 from windvane.codec import encode
 from windvane.data import Dataset, Observation, Opinion, Prediction
 from windvane.errors import CorruptState
@@ -23,7 +23,7 @@ from windvane.spaces.base import Domain
 from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
-from windvane.surrogates.fit import Search, map_estimate
+from windvane.surrogates.fit import Search, map_estimate, representative
 from windvane.surrogates.gp import GP, Projection
 from windvane.surrogates.posterior import Posterior
 from windvane.surrogates.scaling import Scaling
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 DRIFT = 1e-9  # a factor whose measured error exceeds this is made anew
 CHECK = 32  # operations between two measurements of the drift
 REFRESH = 256  # drops between two fresh factorisations, at most
+THOROUGH = 0.1  # new observations, as a part of those in use, between two fits from all starts
 
 
 class GPSurrogate:
@@ -54,6 +55,7 @@ class GPSurrogate:
         self._gp = GP(
             model.kernel, model.noise, domain.dim, model.temporal, candidate_cache(domain, model.kernel)
         )
+        self._searched = 0  # the step after which all starts of a fit were tried last
         self._start(Dataset.empty(domain.dim))
 
     def _start(self, data: Dataset) -> None:
@@ -174,14 +176,25 @@ class GPSurrogate:
     # -- learning ----------------------------------------------------------------------------------------
 
     def learn(self, search: Search, rescale: bool, seed: int) -> GPSurrogate:
-        """With hyperparameters, and the scaling of y if asked to, fitted to the data in use."""
-        model = self.model
+        """With hyperparameters, and the scaling of y if asked to, fitted to the data in use.
+
+        Of more than `fit.MOST` data, to those that `fit.representative` chooses. All starts of the search
+        are tried once there are a tenth more data than when they were tried last; until then only the
+        one where the hyperparameters stand.
+        """
+        model, latest = self.model, int(self.data.steps[-1])
         scaling = Scaling.of(self.data.y) if rescale else model.scaling
-        data = (self.data.X, scaling.inward(self.data.y), self.data.times)
-        found = map_estimate(model.kernel, model.temporal, model.noise, data, search, seed)
-        return self._remodelled(
+        some = self.data.take(representative(len(self.data)))
+        data = (some.X, scaling.inward(some.y), some.times)
+        thorough = latest - self._searched >= THOROUGH * len(self.data)
+        chosen = search if thorough else replace(search, starts=1)
+        found = map_estimate(model.kernel, model.temporal, model.noise, data, chosen, seed)
+        learned = self._remodelled(
             replace(model, kernel=found.kernel, noise=found.noise, temporal=found.temporal, scaling=scaling)
         )
+        if thorough:
+            learned._searched = latest
+        return learned
 
     def centre(self, y: Array) -> GPSurrogate:
         """With the offset and scale of these values, before there is enough to learn from."""
@@ -190,6 +203,7 @@ class GPSurrogate:
     def _remodelled(self, model: Model) -> GPSurrogate:
         other = GPSurrogate(self.domain, model)
         other._start(self.data)
+        other._searched = self._searched
         return other
 
     # -- state -------------------------------------------------------------------------------------------
@@ -198,7 +212,10 @@ class GPSurrogate:
         """Plain JSON: the model, the last fresh dataset, and what was done since."""
         journal = [entry if isinstance(entry, int) else plain(entry) for entry in self._journal]
         base = [plain(row) for row in self._base]
-        return {"model": encode(self.model), "base": base, "journal": journal, "allowed": self._allowed}
+        state = {"model": encode(self.model), "base": base, "journal": journal, "allowed": self._allowed}
+        if self._searched:  # else left out, as in the states of versions that always tried all starts
+            state["searched"] = self._searched
+        return state
 
     @staticmethod
     def restore(domain: Domain, model: Model, state: dict[str, Any]) -> GPSurrogate:
@@ -206,6 +223,7 @@ class GPSurrogate:
         surrogate = GPSurrogate(domain, model)
         surrogate._start(dataset(state["base"], domain))
         surrogate._allowed = real("state(allowed)", state["allowed"], at_least=DRIFT)
+        surrogate._searched = integer("state(searched)", state.get("searched", 0), at_least=0)
         for entry in state["journal"]:
             if isinstance(entry, int):
                 if entry not in surrogate.data.steps:

@@ -12,6 +12,7 @@ from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.data import Dataset
 from windvane.kernels import Kernel, Temporal
+from windvane.surrogates.factor import Factor
 from windvane.units import inward, inward_one
 
 GUESS = 4.0  # observations that the plain standard deviation is worth
@@ -55,12 +56,18 @@ class Scaling:
 
 
 def generalised(
-    data: Dataset, kernel: Kernel, temporal: Temporal, noise_variance: float, interval: float = 1.0
+    data: Dataset,
+    kernel: Kernel,
+    temporal: Temporal,
+    noise_variance: float,
+    interval: float = 1.0,
+    W: Array | None = None,
 ) -> Scaling:
     """Offset and scale by generalised least squares: under the model, y - offset ~ N(0, scale^2 K~).
 
     An optimiser measures again and again where values are high. Their plain mean is then far above what
     is to be expected elsewhere; here observations that the kernel takes for nearly the same count as one.
+    `W` is the inverse Cholesky factor of K~, if somebody has it.
 
     >>> from windvane.kernels import RBF, Static
     >>> x = np.array([[0.1], [0.5], [0.9], [0.9], [0.9], [0.9]])
@@ -69,11 +76,14 @@ def generalised(
     (2.0, np.float64(3.5))
     """
     plain = Scaling.of(data.y)
-    y, times = plain.inward(data.y), data.times / interval
-    K = kernel.matrix(data.X, data.X) * temporal.matrix(times, times)
-    K.reshape(-1)[:: len(K) + 1] += noise_variance
-    solved = np.linalg.solve(K, np.stack((y, np.ones(len(y))), axis=1))
-    offset = float(solved[:, 0].sum()) / float(solved[:, 1].sum())
-    spread = float((y - offset) @ (solved[:, 0] - offset * solved[:, 1]))
-    scale = math.sqrt((max(spread, 0.0) + GUESS) / (len(y) + GUESS))
+    y = plain.inward(data.y)
+    if W is None:
+        times = data.times / interval
+        K = kernel.matrix(data.X, data.X) * temporal.matrix(times, times)
+        K.reshape(-1)[:: len(K) + 1] += noise_variance
+        W = Factor.of(K, np.full(len(y), noise_variance)).W
+    z, ones = W @ y, W.sum(axis=1)
+    offset = float(ones @ z) / float(ones @ ones)
+    z -= offset * ones
+    scale = math.sqrt((float(z @ z) + GUESS) / (len(y) + GUESS))
     return Scaling(plain.offset + plain.scale * offset, plain.scale * scale)

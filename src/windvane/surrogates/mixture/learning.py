@@ -46,7 +46,7 @@ def fitted(
     values = (recent.X, scaling.inward(recent.y), recent.times / model.interval)
     found = map_estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
     if rescale:
-        scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval)
+        scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval, found.W)
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
     worth = min(model.doubt + 0.5 * len(recent), LEARNED)
     return after, NoiseEstimate.about(found.noise.variance, worth)
