@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
+from reprlib import repr as brief
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,15 +21,17 @@ from windvane.checks import Array, integer, one_of, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Prediction
-from windvane.errors import CorruptState, InvalidArgument, WindvaneError
+from windvane.errors import CorruptState, InvalidArgument
 from windvane.kernels import Static
 from windvane.retention import Belief
+from windvane.retention import base as limits
 from windvane.spaces.base import Domain
 from windvane.surrogates import GP, Blend, Given, Mixture, Model, Surrogate
 from windvane.surrogates.blend import FEWEST
 from windvane.surrogates.model import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
+from windvane.triggers import base as triggers
 from windvane.triggers.ruling import Ruling, judge, log_density, reason
 
 STATE_VERSION = 1
@@ -398,7 +401,9 @@ def restore(state: Any) -> Optimizer:
         raise CorruptState(f"state: not a Windvane state; expected the dict that state() returned{hint}")
     version = state["windvane"]
     if version != STATE_VERSION:
-        raise CorruptState(f"state: written in format {version!r}; this version reads format {STATE_VERSION}")
+        raise CorruptState(
+            f"state: written in format {brief(version)}; this version reads format {STATE_VERSION}"
+        )
     try:
         space, composition = decode(state["space"]), decode(state["composition"])
         if not isinstance(space, Domain) or not isinstance(composition, Composition):
@@ -414,21 +419,20 @@ def restore(state: Any) -> Optimizer:
         optimizer._last_point = None if point is None else feasible("state(last_point)", point, space)
         if (optimizer._step > 1) == (last is None) or (last is None) != (point is None):
             raise CorruptState("state: the last observation's time and point do not fit the step")
-        for entry in list(state["memory"]):
-            real("state(memory)", entry)
-        optimizer._memory = tuple(state["memory"])
-        if "allowance" in state:
-            allowance = list(state["allowance"])
-            optimizer._allowance = tuple(real("state(allowance)", entry) for entry in allowance)
+        optimizer._memory = triggers.memory_from_json(composition.trigger, state["memory"])
         kind = Blend if isinstance(composition.model, Mixture) else Surrogate
         optimizer._surrogate = kind.restore(space, state["surrogate"])
+        if "allowance" in state:
+            optimizer._allowance = limits.memory_from_json(
+                composition.limit, state["allowance"], optimizer.data, optimizer._belief()
+            )
         if "held" in state:
             optimizer._held = _held(state["held"], space)
             if optimizer._held.observation.step != optimizer._step - 1:
                 raise CorruptState("state: what is set aside is not the last observation")
     except CorruptState:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, WindvaneError) as error:
+    except Exception as error:  # the state is to blame, whatever reading it has led to
         raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
     return optimizer
 
