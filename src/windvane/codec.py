@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
+from windvane.errors import CorruptState, InvalidArgument, InvalidType
 
 _registry: dict[str, type[Any]] = {}
+NOT_FINITE = {repr(value): value for value in (math.inf, -math.inf, math.nan)}  # what JSON has no numbers for
 C = TypeVar("C", bound=type[Any])
 
 
@@ -33,6 +34,11 @@ def component(cls: C) -> C:
     """
     if not dataclasses.is_dataclass(cls):
         raise InvalidType(f"component({cls.__name__}): must be a dataclass")
+    if any(field.name == "type" and field.init for field in dataclasses.fields(cls)):
+        raise InvalidArgument(
+            f"component({cls.__name__}): a field named 'type' cannot be saved, because a state has the name "
+            "of the class there; give it another name"
+        )
     known = _registry.get(cls.__name__)
     if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InvalidArgument(
@@ -68,24 +74,31 @@ def encode(value: Any) -> Any:
 
 def decode(value: Any) -> Any:
     """The inverse of `encode`; anything unknown or malformed is a `CorruptState`."""
+    try:
+        return _decode(value)
+    except RecursionError:
+        raise CorruptState("state: nested too deeply to be one") from None
+
+
+def _decode(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
-        return tuple(decode(item) for item in value)
+        return tuple(_decode(item) for item in value)
     if not isinstance(value, dict):
         raise CorruptState(f"state: {type(value).__name__} is not plain JSON")
     try:
         if "type" in value:
-            fields = {key: decode(item) for key, item in value.items() if key != "type"}
+            fields = {key: _decode(item) for key, item in value.items() if key != "type"}
             return _registry[value["type"]](**fields)
         if "array" in value:
             return np.array(value["array"], dtype=np.float64)
         if "dict" in value:
-            return {key: decode(item) for key, item in value["dict"].items()}
+            return {key: _decode(item) for key, item in value["dict"].items()}
         if "float" in value:
-            return float(value["float"])
-    except CorruptState:
+            return NOT_FINITE[value["float"]]
+    except (CorruptState, RecursionError):
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, WindvaneError) as error:
+    except Exception as error:  # whatever a component says to fields that nobody has checked
         raise CorruptState(f"state: cannot rebuild {value.get('type', 'a value')!r}: {error}") from error
     raise CorruptState(f"state: unknown entry with keys {sorted(value)}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -12,7 +13,8 @@ from pathlib import Path
 def whole(path: Path) -> Iterator[Path]:
     """A place beside `path` to write to; it becomes `path` at the end, so nobody ever sees half a file.
 
-    What is there and is no regular file, such as a pipe, is written to directly.
+    A file that is there keeps its mode, and a link stays one: what it leads to is written. What is there and
+    is no regular file, such as a pipe, is written to directly.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -22,13 +24,19 @@ def whole(path: Path) -> Iterator[Path]:
     ...     page.read_text(), [file.name for file in Path(folder).iterdir()]
     ('all of it', ['page.txt'])
     """
-    if path.exists() and not path.is_file():
+    mode = None
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+    if mode is not None and not stat.S_ISREG(mode):
         yield path
         return
-    draft = path.with_name(f".{os.getpid()}-{path.name}")
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{os.getpid()}-{target.name}")
     try:
         yield draft
-        draft.replace(path)
+        if mode is not None:
+            draft.chmod(stat.S_IMODE(mode))
+        draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
 

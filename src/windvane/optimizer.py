@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from reprlib import repr as brief
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,15 +25,17 @@ from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
-from windvane.errors import CorruptState, InvalidArgument, WindvaneError
+from windvane.errors import CorruptState, InvalidArgument
 from windvane.older import upgraded
 from windvane.retention import Belief
+from windvane.retention import base as limits
 from windvane.spaces import Region
 from windvane.spaces.base import Domain
 from windvane.surrogates import Mixture, Model, Surrogate
 from windvane.surrogates.state import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
+from windvane.triggers import base as triggers
 from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 2
@@ -382,7 +385,9 @@ def restore(state: Any) -> Optimizer:
         raise CorruptState(f"state: not a Windvane state; expected the dict that state() returned{hint}")
     version = state["windvane"]
     if not isinstance(version, int) or version not in VERSIONS:
-        raise CorruptState(f"state: written in format {version!r}; this version reads up to {STATE_VERSION}")
+        raise CorruptState(
+            f"state: written in format {brief(version)}; this version reads up to {STATE_VERSION}"
+        )
     try:
         state = upgraded(state)
         space, composition = decode(state["space"]), decode(state["composition"])
@@ -392,7 +397,7 @@ def restore(state: Any) -> Optimizer:
         optimizer._progress = _progress(state, space, composition)
     except CorruptState:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, WindvaneError) as error:
+    except Exception as error:  # the state is to blame, whatever reading it has led to
         raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
     return optimizer
 
@@ -409,10 +414,16 @@ def _progress(state: dict[str, Any], space: Domain, composition: Composition) ->
     held = _held(state["held"], space) if "held" in state else None
     if held is not None and held.observation.step != step - 1:
         raise CorruptState("state: what is set aside is not the last observation")
+    surrogate = model.restored(space, state["surrogate"])
+    allowance = composition.limit.start()
+    if "allowance" in state:
+        allowance = limits.memory_from_json(
+            composition.limit, state["allowance"], surrogate.data, _belief(surrogate)
+        )
     return Progress(
-        surrogate=model.restored(space, state["surrogate"]),
-        memory=_memory("state(memory)", state["memory"], composition.trigger.start()),
-        allowance=_memory("state(allowance)", state.get("allowance", []), ()),
+        surrogate=surrogate,
+        memory=triggers.memory_from_json(composition.trigger, state["memory"]),
+        allowance=allowance,
         step=step,
         elapsed=integer("state(elapsed)", state["elapsed"], at_least=1),
         age=integer("state(age)", state["age"], at_least=0),
@@ -421,15 +432,6 @@ def _progress(state: dict[str, Any], space: Domain, composition: Composition) ->
         last_point=None if point is None else feasible("state(last_point)", point, space),
         held=held,
     )
-
-
-def _memory(name: str, entries: Any, start: Memory) -> Memory:
-    """What a trigger or a limit remembers; numbers stay what they are, whole or not."""
-    if not isinstance(entries, list) or (start and len(entries) != len(start)):
-        raise CorruptState(f"{name}={entries!r}: must be {len(start)} numbers")
-    for entry in entries:
-        real(name, entry)
-    return tuple(entries)
 
 
 def _held(state: Any, space: Domain) -> Held:

@@ -252,6 +252,14 @@ class DividesByTheSpread(Sound):
 
 @component
 @dataclass(frozen=True)
+class RemembersEverything(Sound):
+    def test(self, memory, prediction, y, elapsed):
+        verdict, _ = super().test(memory, prediction, y, elapsed)
+        return verdict, (*memory, y)
+
+
+@component
+@dataclass(frozen=True)
 class ForgetsTheMemory(Sound):
     def test(self, memory, prediction, y, elapsed):
         return super().test(memory, prediction, y, elapsed)[0]
@@ -262,6 +270,7 @@ BROKEN = [
     ("memory_is_plain_json", StartsAtInfinity(), "finite ints and floats, got (-inf, 0)"),
     ("memory_is_plain_json", RemembersAList(), "must be a tuple, got [0.0]"),
     ("memory_is_plain_json", StartsSomewhere(), "start() must always give the same memory"),
+    ("memory_keeps_its_length", RemembersEverything(), "must keep one length after the start, got [1, 2, 3"),
     ("same_call_same_answer", KeepsItsOwnBest(), "the same call gave"),
     ("memory_is_left_alone", CountsInPlace(), "test changed its argument from [0] to [1]"),
     ("fired_iff_above", FiresAtTheThreshold(), "fired must be False"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from windvane.checks import Array
+from windvane.checks import Array, real
 from windvane.data import Dataset, Observation
+from windvane.errors import CorruptState
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.units import inward
 
@@ -62,7 +63,8 @@ class Retention(Protocol):
 class Limit(Protocol):
     """Bounds the observations in use; applied at every `tell`, after the newest was appended.
 
-    The limit itself never changes: what evolves is the memory, handed in and handed back.
+    The limit itself never changes: what evolves is the memory, handed in and handed back. Its length depends
+    on nothing but how many steps there were.
     """
 
     def start(self) -> Memory:
@@ -75,6 +77,16 @@ class Limit(Protocol):
         The first is `data` itself if nothing is dropped. The newest observation always stays.
         """
         ...
+
+
+def memory_from_json(limit: Limit, given: Any, data: Dataset, belief: Belief) -> Memory:
+    """A memory as a state has it, if the limit can have written it for these data."""
+    memory = tuple(real("state(allowance)", entry) for entry in list(given))
+    if len(memory) != len(limit.start()):
+        _, after = limit.apply(data, belief, limit.start())
+        if len(memory) != len(after):
+            raise CorruptState(f"state(allowance): has {len(memory)} numbers; {limit!r} has {len(after)}")
+    return memory
 
 
 class Memoryless:

@@ -7,12 +7,17 @@ since the last start or reset, 1 at the first of them; pi_t = pi^2 t^2 / 6 sprea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from windvane.checks import real
 from windvane.data import Prediction, Verdict
+from windvane.errors import CorruptState
 
 Memory: TypeAlias = tuple[float, ...]
-"""What a trigger carries from step to step: finite numbers, so that it is JSON; `()` if nothing."""
+"""What a trigger carries from step to step: finite numbers, so that it is JSON; `()` if nothing.
+
+It may be shorter at the start than after an observation; from then on its length stays the same.
+"""
 
 
 @runtime_checkable
@@ -46,6 +51,23 @@ def replay(trigger: Trigger, stream: Iterable[tuple[Prediction, float]]) -> list
         verdict, memory = trigger.test(memory, prediction, y, elapsed)
         verdicts.append(verdict)
     return verdicts
+
+
+def memory_from_json(trigger: Trigger, given: Any) -> Memory:
+    """A memory as a state has it, if the trigger can have written it.
+
+    >>> from windvane.triggers import NoImprovement
+    >>> memory_from_json(NoImprovement(5), [0.5, 2]), memory_from_json(NoImprovement(5), [])
+    ((0.5, 2), ())
+    """
+    memory = tuple(given)
+    for entry in memory:
+        real("state(memory)", entry)
+    if len(memory) != len(trigger.start()):
+        _, after = trigger.test(trigger.start(), Prediction(0.0, 1.0, 1.0), 0.0, 1)
+        if len(memory) != len(after):
+            raise CorruptState(f"state(memory): has {len(memory)} numbers; {trigger!r} has {len(after)}")
+    return memory
 
 
 def exceeds(statistic: float, threshold: float) -> str:

@@ -109,6 +109,12 @@ def memory_is_plain_json(trigger: Trigger) -> None:
         _require(tuple(json.loads(json.dumps(memory))) == memory, f"the memory must survive JSON: {memory!r}")
 
 
+def memory_keeps_its_length(trigger: Trigger) -> None:
+    """From the first observation on: by its length a state tells a memory from one that was altered."""
+    lengths = {len(memory) for memory, _ in _run(trigger, STREAM)} - {len(trigger.start())}
+    _require(len(lengths) <= 1, f"the memory must keep one length after the start, got {sorted(lengths)}")
+
+
 def same_call_same_answer(trigger: Trigger) -> None:
     """The same arguments give the same verdict, in any order of calls."""
     record = list(zip(STREAM, _run(trigger, STREAM), strict=True))
@@ -187,6 +193,7 @@ CHECKS: dict[str, Callable[[Trigger], None]] = {
     for run in (
         unchanged_by_use,
         memory_is_plain_json,
+        memory_keeps_its_length,
         same_call_same_answer,
         memory_is_left_alone,
         fired_iff_above,

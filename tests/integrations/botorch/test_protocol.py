@@ -1,5 +1,6 @@
 """Ask, tell, state: the protocol of Windvane's own optimiser."""
 
+import functools
 import json
 import math
 import subprocess
@@ -284,6 +285,9 @@ def spoil(key, value):
         spoil("data", [[[0.1, 0.2], "1", 1.0, 1]]),
         spoil("last_time", None),
         spoil("held", 3),
+        spoil("memory", [0.5] * 7),
+        spoil("last_time", 10**400),
+        spoil("version", functools.reduce(lambda inner, _: [inner], range(5000), 1)),
         lambda state: {**state, "plan": {**state["plan"], "goal": "neither"}},
     ],
 )

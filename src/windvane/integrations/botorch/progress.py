@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from reprlib import repr as brief
 from typing import Any
 
 from windvane.checks import array, integer, real
 from windvane.codec import decode, encode
 from windvane.data import Dataset, Observation
-from windvane.errors import CorruptState, InvalidArgument, WindvaneError
+from windvane.errors import CorruptState, InvalidArgument
 from windvane.integrations.botorch.plan import LoopPlan
 from windvane.triggers import Memory
+from windvane.triggers.base import memory_from_json
 from windvane.triggers.ruling import Ruling
 
 STATE_VERSION = 1
@@ -103,7 +105,7 @@ class LoopProgress:
             )
         if state.get("version") != STATE_VERSION:
             raise CorruptState(
-                f"state: written in format {state.get('version')!r}; this version reads {STATE_VERSION}"
+                f"state: written in format {brief(state.get('version'))}; this version reads {STATE_VERSION}"
             )
         try:
             plan = decode(state["plan"])
@@ -112,7 +114,7 @@ class LoopProgress:
             return plan, _progress(state, plan)
         except CorruptState:
             raise
-        except (KeyError, TypeError, ValueError, WindvaneError) as error:
+        except Exception as error:  # the state is to blame, whatever reading it has led to
             raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
 
 
@@ -126,7 +128,7 @@ def _progress(state: dict[str, Any], plan: LoopPlan) -> LoopProgress:
         raise CorruptState("state: the step does not fit the observations")
     return LoopProgress(
         data=data,
-        memory=tuple(real("state(memory)", entry) for entry in state["memory"]),
+        memory=memory_from_json(plan.trigger, state["memory"]),
         step=step,
         elapsed=integer("state(elapsed)", state["elapsed"], at_least=1),
         learned=None if learned is None else integer("state(learned)", learned, at_least=1),
