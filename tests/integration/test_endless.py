@@ -62,7 +62,9 @@ def test_a_factor_that_has_drifted_is_made_anew():
     opt = wv.make("gp-ucb", wv.Box([(0, 1)] * 2), kernel=wv.RBF(0.2), noise_variance=0.02, seed=0)
     for _ in range(40):
         opt.tell(rng.uniform(size=2), float(rng.normal()))
-    opt._progress.surrogate._gp._solution.factor.W[7:] *= 1.0 + 1e-5  # an error that no drop or append would make
+    opt._progress.surrogate._gp._solution.factor.W[7:] *= (
+        1.0 + 1e-5
+    )  # an error that no drop or append would make
     points = rng.uniform(size=(5, 2))
     for _ in range(2 * gp_surrogate.CHECK * 40):
         opt.tell(rng.uniform(size=2), float(rng.normal()))
