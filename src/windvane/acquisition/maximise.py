@@ -30,7 +30,8 @@ PLATEAU = 64  # candidates within a tie: too many to be separate summits
 GRID_STARTS = 4
 # peaks of a 1-, 2-, 3-d grid this far below the best, relative to the scale, cannot win
 WORTH = (0.01, 0.01, 0.1)
-SEEN = 8  # observed points, ranked approximately, that are looked at exactly
+SEEN = 8  # observed points that are considered as starts
+CELL = 1.5  # steps of a grid: a peak closer to a higher observed point is on the same hill
 DISCRETE_STARTS = 10
 BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
 FINALISTS = 2
@@ -56,19 +57,24 @@ def maximise(posterior: PosteriorView, region: Region, utility: Utility, generat
         return _tied(points, scores, top - TIE * scale, generator)
     worth = WORTH[-1] if grid is None else WORTH[len(grid) - 1]
     near = np.flatnonzero(scores >= top - worth * scale)
-    seen, heights = _observed(posterior, region, utility, top - scale)
-    above = bool(len(heights)) and heights[0] > top
-    if len(near) >= PLATEAU and not above:
+    seen, highest = points[:0], -np.inf
+    if grid is None or not posterior.resolved:
+        seen, highest = _observed(posterior, region, utility)
+    if len(near) >= PLATEAU and highest <= top + FLAT * scale:
         tied = near[scores[near] >= top - FLAT * scale]
         if len(tied) >= PLATEAU:
             pick = tied[int(generator().integers(len(tied)))]
             return Proposal(points[pick], float(scores[pick]))
     search = Search(posterior, region, utility, scale)
-    if grid is not None and not above:
+    fine = grid is not None and highest <= top + worth * scale  # no summit hides between its points
+    if grid is not None and fine:
         starts = points[best_of(scores, grid_peaks(scores, grid, near), GRID_STARTS)]
+        if highest > top:
+            apart = np.abs(starts - seen[0]).max(axis=1) > CELL / (grid[0] - 1)
+            starts = np.concatenate((seen[:1], starts[apart]))
     else:
         starts = search.starts(points, scores, seen)
-    summits = search.summits(starts, close=grid is not None and not above)
+    summits = search.summits(starts, close=fine)
     best = float(summits.values.max())
     return _tied(summits.points, summits.values, best - TIE * scale, generator)
 
@@ -112,24 +118,17 @@ def _exhaustive(region: Region, points: Array) -> bool:
     return region.listed is not None
 
 
-def _observed(
-    posterior: PosteriorView, region: Region, utility: Utility, least: float
-) -> tuple[Array, Array]:
-    """The best observed points of the region and their exact utilities, best first; none if all are below."""
+def _observed(posterior: PosteriorView, region: Region, utility: Utility) -> tuple[Array, float]:
+    """The best observed points, moved into the region, best first, and the utility of the first."""
     mean, variance = posterior.on_observed()
-    rank = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
+    ranks = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
     points = posterior.observed
-    if region.whole:
-        if float(rank.max()) < least and region.space.continuous:
-            return points[best_of(rank, np.arange(len(rank)), SEEN)], np.empty(0)
-    else:
+    if not region.whole:
         points = region.clear(points)
         inside = region.contains(points)
-        points, rank = points[inside], rank[inside]
-    points = np.unique(points[best_of(rank, np.arange(len(rank)), SEEN)], axis=0)
-    heights = utility_of(posterior, utility, points)
-    order = np.argsort(-heights, kind="stable")
-    return points[order], heights[order]
+        points, ranks = points[inside], ranks[inside]
+    rows = best_of(ranks, np.arange(len(ranks)), SEEN)
+    return points[rows], float(ranks[rows[0]]) if len(rows) else -np.inf
 
 
 def _tied(points: Array, values: Array, least: float, generator: Generator) -> Proposal:

@@ -19,6 +19,7 @@ EVERYTHING = 4096  # finite domains up to this size are searched exactly
 SCATTERED = 1024
 LINE, SQUARE, CUBE = (256, 1024), (32, 96), (16, 16)  # fewest and most along an axis in 1, 2, 3 dimensions
 PER_LENGTHSCALE = 9.5  # grid points to a lengthscale: between them the bound hides no summit worth having
+ENOUGH = 9.0  # the same, with room for the two ends of an axis
 
 
 def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
@@ -28,6 +29,11 @@ def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
     if domain.continuous and domain.dim <= 3:
         return _grid(domain.dim, kernel)
     return PointCache(kernel, domain.candidates(SCATTERED))
+
+
+def resolves(kernel: Kernel, shape: tuple[int, ...] | None) -> bool:
+    """Whether candidates of this shape are a grid so fine that no summit worth having hides between them."""
+    return shape is not None and isinstance(kernel, Stationary) and min(kernel.lengthscale) * shape[0] >= ENOUGH
 
 
 def _tabulated(kernel: Kernel) -> bool:

@@ -61,8 +61,9 @@ class Surface(NamedTuple):
 class Local(NamedTuple):
     """The same at a single point, in plain numbers: for the last leg of a climb.
 
-    With D the covariances of the point and their derivatives (rows as in `Kernel.expand`) and V = W D',
-    `means` is D alpha, and `gram` has the first 1 + d rows of V'V: its first row is D K~^-1 k.
+    With D the covariances of the point and their derivatives (rows as in `Kernel.expand`), `means` is
+    D alpha. With V = W B', B the first 1 + d rows of D, `gram` is V'V, but for its first row, which has
+    D K~^-1 k for all rows of D: second derivatives need no product with W.
     """
 
     means: list[float]
@@ -72,5 +73,7 @@ class Local(NamedTuple):
     @staticmethod
     def of(D: Array, W: Array, alpha: Array, prior: float, dim: int) -> Local:
         """Assemble; D already carries the temporal factors."""
-        V = below(W, D.T)
-        return Local((D @ alpha).tolist(), (V[:, : 1 + dim].T @ V).tolist(), prior)
+        V = below(W, D[: 1 + dim].T)
+        gram = (V.T @ V).tolist()
+        gram[0] = (D @ (V[:, 0] @ W)).tolist()
+        return Local((D @ alpha).tolist(), gram, prior)
