@@ -17,8 +17,8 @@ from windvane.acquisition.utility import Utility, gradient_and_hessian, utility_
 from windvane.checks import Array
 from windvane.spaces.base import BoolArray
 
-NARROW = 2  # steps that every point is given
-FIELD = (6, 4)  # how many of the most hopeful go on at each step after that
+FIELD = (5, 3)  # how many of the most hopeful go on at the first step, and at each after that
+STRIDES = np.array((0.1, 0.3, 0.6))  # lengths of the first step, which only follows the gradient
 SHORTEST = 1e-3  # a climb whose trust radius has shrunk to this has arrived
 SAME = 0.01  # points this close are on the way to the same summit
 
@@ -88,6 +88,33 @@ def leading(x: Array, hope: Array, count: int) -> BoolArray:
     return kept
 
 
+def stride(
+    surface_at: Callable[[Array], Derivatives],
+    value_at: Callable[[Array], Array],
+    start: Array,
+    utility: Utility,
+    *,
+    bounds: Bounds,
+) -> Summits:
+    """One step from every start along its gradient, as long as does it most good: needs no Hessian."""
+    surface = surface_at(start)
+    partials, std = utility_at(utility, surface)
+    slope = partials.mean if isinstance(partials.mean, float) else partials.mean[:, None]
+    gradient = slope * surface.mean_gradient + (partials.std / (2.0 * std))[:, None] * surface.variance_gradient
+    lower, upper, free = bounds
+    held = ~free | ((start <= lower) & (gradient <= 0.0)) | ((start >= upper) & (gradient >= 0.0))
+    gradient[held] = 0.0
+    gradient /= np.maximum(np.sqrt(np.vecdot(gradient, gradient)), 1e-300)[:, None]
+    m, d = start.shape
+    trials = start + STRIDES[:, None, None] * gradient
+    np.clip(trials, lower, upper, out=trials)
+    heights = value_at(trials.reshape(-1, d)).reshape(len(STRIDES), m)
+    best, row = np.argmax(heights, axis=0), np.arange(m)
+    top = heights[best, row]
+    better = top > partials.value
+    return Summits(np.where(better[:, None], trials[best, row], start), np.where(better, top, partials.value))
+
+
 def ascend(
     surface_at: Callable[[Array], Derivatives],
     start: Array,
@@ -110,8 +137,8 @@ def ascend(
     for iteration in range(iterations):
         step, promise, cut = newton_steps(x[live], gradient, hessian, bounds, trust[live])
         going = (promise > tolerance) | (cut & (trust[live] > SHORTEST))
-        if narrowing and len(live) > 1 and iteration >= NARROW:
-            going &= leading(x[live], value[live] + promise, FIELD[min(iteration - NARROW, len(FIELD) - 1)])
+        if narrowing and len(live) > 1:
+            going &= leading(x[live], value[live] + promise, FIELD[min(iteration, len(FIELD) - 1)])
         if not going.all():
             live, step, gradient, hessian = live[going], step[going], gradient[going], hessian[going]
             if not len(live):

@@ -14,11 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from windvane.acquisition.ascent import SHORTEST, Bounds, Summits
+from windvane.acquisition.ascent import uphill as uphill_together
 from windvane.acquisition.base import PointDerivatives
 from windvane.acquisition.utility import Matrix, Utility, Vector, derivatives_at
 from windvane.checks import Array
 
 HOPE = 2.0  # how many promised gains a climb may be behind the best one before it is given up
+BY_HAND = 3  # dimensions up to which plain numbers solve a system sooner than NumPy
 LEAST_PIVOT = 1e-10  # of a Hessian that counts as definite
 SHORT = 0.01  # a step of at most this length, in a climb that has converged, is taken unseen
 
@@ -130,7 +132,10 @@ def _solve_for(inner: list[int], step: Vector, gradient: Vector, hessian: Matrix
 
 
 def uphill(hessian: Matrix, gradient: Vector) -> Vector:
-    """Solve (shift I - H) p = g with the least Gershgorin shift, none if -H is positive definite already."""
+    """Solve (shift I - H) p = g with the least Gershgorin shift, none if -H is positive definite already.
+
+    In more than a few dimensions |H|^-1 g as in `ascent`: there the arithmetic costs more than the call.
+    """
     if len(gradient) == 2:  # by far the most frequent, and Cramer's rule has no loops
         (a, b), (_, c) = hessian
         if a < -LEAST_PIVOT and b * b / a - c > LEAST_PIVOT:
@@ -139,6 +144,8 @@ def uphill(hessian: Matrix, gradient: Vector) -> Vector:
                 (b * gradient[1] - c * gradient[0]) / determinant,
                 (b * gradient[0] - a * gradient[1]) / determinant,
             ]
+    if len(gradient) > BY_HAND:
+        return uphill_together(np.array([hessian]), np.array([gradient]))[0].tolist()  # type: ignore[no-any-return]
     factor = _cholesky([[-h for h in row] for row in hessian])
     if factor is None:
         d = len(gradient)

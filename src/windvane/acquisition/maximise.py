@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from windvane.acquisition.ascent import Bounds, Summits, ascend
+from windvane.acquisition.ascent import Bounds, Summits, ascend, leading, stride
 from windvane.acquisition.base import PosteriorView, Proposal
 from windvane.acquisition.climb import climb
 from windvane.acquisition.slide import slide
@@ -33,8 +33,9 @@ WORTH = (0.01, 0.01, 0.1)
 SEEN = 8  # observed points that are considered as starts
 CELL = 1.5  # steps of a grid: a peak closer to a higher observed point is on the same hill
 DISCRETE_STARTS = 10
-BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
-FINALISTS = 2
+FIELD = 6  # starts that go on to Newton steps, after one along the gradient
+BATCHED_STEPS = 2  # of all starts together; then the best goes on alone
+FINALISTS = 1
 ALL_STEPS = 30  # for starts of different discrete configurations, none of which is left behind
 CONFIGURATIONS = 64  # up to here, each combination of choices and short integers is climbed from
 POOL = 512  # candidates of a region that is not the whole space
@@ -181,6 +182,9 @@ class Search:
         tolerance = TOLERANCE * self._scale
         radius = 0.05
         if not close:
+            if not every and len(starts) > FIELD:
+                field = stride(posterior.surface, self._values, starts, utility, bounds=bounds)
+                starts = field.points[leading(field.points, field.values, FIELD)]
             field = ascend(
                 posterior.surface,
                 starts,
@@ -207,6 +211,9 @@ class Search:
         if len(self._region.excluded):
             return self._kept_clear(found, given)
         return found
+
+    def _values(self, points: Array) -> Array:
+        return utility_of(self._posterior, self._utility, points)
 
     def _kept_clear(self, found: Summits, starts: Array) -> Summits:
         """The summits outside of the balls that are left out; the others slide along their surfaces."""

@@ -1,7 +1,8 @@
 """A posterior with its first and second derivatives in x at m points.
 
-With B the covariances and their gradients (m x (1+d) x n) and V = B W', everything but the mean
-is in the small Gram matrices G = V V': s = prior - G_00, ds = -2 G_0c, and J' K~^-1 J = G_cc'.
+With k the covariances of a point, J their gradients (d x n), v = W k and w = K~^-1 k = W' v: s = prior - v'v,
+ds = -2 J w, and Hess s = -2 (J K~^-1 J' + sum_i w_i Hess k_i). Only the Hessian needs products of J with the
+factor, so they are made when it is asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.kernels import Jet
-from windvane.surrogates.factor import below
+from windvane.surrogates.factor import above, below
 
 
 class Surface(NamedTuple):
@@ -38,23 +39,29 @@ class Surface(NamedTuple):
 
         tau fades the covariances; `tau_mean`, if given, those of the mean alone.
         """
-        bundle = jet.bundle if tau is None else jet.bundle * tau
-        m, rows, n = bundle.shape
-        V = (bundle.reshape(m * rows, n) @ W.T).reshape(m, rows, n)
-        G = V @ V.transpose(0, 2, 1)
+        m, rows, n = jet.bundle.shape
+        k = jet.bundle[:, 0] if tau is None else jet.bundle[:, 0] * tau
+        v = above(k, W)
+        w = v @ W  # K~^-1 k for each point
+        if tau is not None:
+            w *= tau
         fading = tau if tau_mean is None else tau_mean
         weights = alpha if fading is None else alpha * fading
+        slopes = jet.bundle[:, 1:]
         means = jet.bundle @ weights
 
         def bend(a: Array | float, c: Array) -> Array:
-            w = V[:, 0] @ W  # K~^-1 k for each point
-            if tau is not None:
-                w *= tau
+            B = slopes.reshape(m * (rows - 1), n) if tau is None else (slopes * tau).reshape(-1, n)
+            V = above(B, W).reshape(m, rows - 1, n)
             both = np.multiply.outer(np.broadcast_to(a, (m,)), weights) - (2.0 * c)[:, None] * w
-            return jet.curvature(both) - (2.0 * c)[:, None, None] * G[:, 1:, 1:]
+            return jet.curvature(both) - (2.0 * c)[:, None, None] * (V @ V.transpose(0, 2, 1))
 
         return Surface(
-            means[:, 0], np.maximum(prior - G[:, 0, 0], 0.0), means[:, 1:], -2.0 * G[:, 0, 1:], bend
+            means[:, 0],
+            np.maximum(prior - np.vecdot(v, v), 0.0),
+            means[:, 1:],
+            -2.0 * (slopes @ w[:, :, None])[:, :, 0],
+            bend,
         )
 
 
