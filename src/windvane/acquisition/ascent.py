@@ -16,6 +16,7 @@ from windvane.acquisition.base import Derivatives
 from windvane.acquisition.utility import Utility, gradient_and_hessian, utility_at
 from windvane.checks import Array
 from windvane.spaces.base import BoolArray
+from windvane.spaces.region import Bounds
 
 FIELD = (5, 3)  # how many of the most hopeful go on at the first step, and at each after that
 STRIDES = np.array((0.1, 0.3, 0.6))  # lengths of the first step, which only follows the gradient
@@ -30,14 +31,6 @@ class Summits(NamedTuple):
     values: Array
 
 
-class Bounds(NamedTuple):
-    """The box that a climb stays in, and the coordinates along which it moves: three arrays of length d."""
-
-    lower: Array
-    upper: Array
-    free: BoolArray
-
-
 def newton_steps(
     x: Array, gradient: Array, hessian: Array, bounds: Bounds, radius: Array
 ) -> tuple[Array, Array, BoolArray]:
@@ -46,7 +39,7 @@ def newton_steps(
     Coordinates that push against a wall are held; those that would cross one stop there. The fine
     work along the walls is left to `climb`.
     """
-    lower, upper, free = bounds
+    lower, upper, free = bounds.lower, bounds.upper, bounds.free
     held = ~free | ((x <= lower) & (gradient <= 0.0)) | ((x >= upper) & (gradient >= 0.0))
     inside, slope = _without(held, hessian, gradient)
     step = uphill(inside, slope)
@@ -100,8 +93,10 @@ def stride(
     surface = surface_at(start)
     partials, std = utility_at(utility, surface)
     slope = partials.mean if isinstance(partials.mean, float) else partials.mean[:, None]
-    gradient = slope * surface.mean_gradient + (partials.std / (2.0 * std))[:, None] * surface.variance_gradient
-    lower, upper, free = bounds
+    gradient = (
+        slope * surface.mean_gradient + (partials.std / (2.0 * std))[:, None] * surface.variance_gradient
+    )
+    lower, upper, free = bounds.lower, bounds.upper, bounds.free
     held = ~free | ((start <= lower) & (gradient <= 0.0)) | ((start >= upper) & (gradient >= 0.0))
     gradient[held] = 0.0
     gradient /= np.maximum(np.sqrt(np.vecdot(gradient, gradient)), 1e-300)[:, None]
@@ -117,6 +112,7 @@ def stride(
 
 def ascend(
     surface_at: Callable[[Array], Derivatives],
+    value_at: Callable[[Array], Array],
     start: Array,
     utility: Utility,
     *,
@@ -145,14 +141,18 @@ def ascend(
                 break
         trial = x[live] + step
         np.clip(trial, bounds.lower, bounds.upper, out=trial)
-        surface = surface_at(trial)
-        partials, std = utility_at(utility, surface)
-        height = partials.value
+        last = iteration == iterations - 1
+        if last:
+            height = value_at(trial)
+        else:
+            surface = surface_at(trial)
+            partials, std = utility_at(utility, surface)
+            height = partials.value
         better = height > value[live]
         rose = live[better]
         x[rose], value[rose] = trial[better], height[better]
         trust[live] = np.where(better, trust[live] * 2.0, np.sqrt(np.vecdot(step, step)) * 0.25)
-        if iteration == iterations - 1:
+        if last:
             break
         fresh_gradient, fresh_hessian = gradient_and_hessian(surface, partials, std)
         if better.all():

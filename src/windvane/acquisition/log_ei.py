@@ -75,6 +75,11 @@ class LogImprovement:
 
     incumbent: float
 
+    @property
+    def linear(self) -> bool:
+        """It is not."""
+        return False
+
     def value(self, mean: Any, std: Any) -> Any:
         """ln std + ln h(z)."""
         return np.log(std) + log_h((mean - self.incumbent) / std)
@@ -89,8 +94,8 @@ class LogImprovement:
         seconds = (second / square, -cross / square, (z * cross - density) / square)
         if z.ndim:
             return Partials(*parts, seconds)
-        mm, ms, ss = map(float, seconds)
-        return Partials(*map(float, parts), (mm, ms, ss))
+        u, u_m, u_s, u_mm, u_ms, u_ss = map(float, (*parts, *seconds))
+        return Partials(u, u_m, u_s, (u_mm, u_ms, u_ss))
 
     def scale(self, values: Array) -> float:
         """The same everywhere: a difference of logarithms is a ratio."""

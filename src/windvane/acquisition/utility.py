@@ -39,6 +39,11 @@ class Partials(NamedTuple):
 class Utility(Protocol):
     """u(mean, std), increasing in the mean. Means and stds are arrays, or plain numbers."""
 
+    @property
+    def linear(self) -> bool:
+        """Whether u is a linear function: then it varies no faster than the posterior does."""
+        ...
+
     def value(self, mean: Any, std: Any) -> Any:
         """u."""
         ...
@@ -61,6 +66,11 @@ class UpperBound:
     """
 
     multiplier: float = 0.0
+
+    @property
+    def linear(self) -> bool:
+        """It is."""
+        return True
 
     def value(self, mean: Any, std: Any) -> Any:
         """mean + c std."""

@@ -33,7 +33,9 @@ def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
 
 def resolves(kernel: Kernel, shape: tuple[int, ...] | None) -> bool:
     """Whether candidates of this shape are a grid so fine that no summit worth having hides between them."""
-    return shape is not None and isinstance(kernel, Stationary) and min(kernel.lengthscale) * shape[0] >= ENOUGH
+    return (
+        shape is not None and isinstance(kernel, Stationary) and min(kernel.lengthscale) * shape[0] >= ENOUGH
+    )
 
 
 def _tabulated(kernel: Kernel) -> bool:

@@ -16,6 +16,8 @@ from windvane.checks import Array
 from windvane.kernels import Jet
 from windvane.surrogates.factor import above, below
 
+FEW = 3  # dimensions
+
 
 class Surface(NamedTuple):
     """Mean mu and variance s of f with gradients (m x d), and their Hessians on demand."""
@@ -70,7 +72,8 @@ class Local(NamedTuple):
 
     With D the covariances of the point and their derivatives (rows as in `Kernel.expand`), `means` is
     D alpha. With V = W B', B the first 1 + d rows of D, `gram` is V'V, but for its first row, which has
-    D K~^-1 k for all rows of D: second derivatives need no product with W.
+    D K~^-1 k for all rows of D: second derivatives need no product with W. (In few dimensions D has few
+    rows, and it is cheaper to multiply them all than to read W twice.)
     """
 
     means: list[float]
@@ -80,6 +83,9 @@ class Local(NamedTuple):
     @staticmethod
     def of(D: Array, W: Array, alpha: Array, prior: float, dim: int) -> Local:
         """Assemble; D already carries the temporal factors."""
+        if dim <= FEW:
+            V = below(W, D.T)
+            return Local((D @ alpha).tolist(), (V[:, : 1 + dim].T @ V).tolist(), prior)
         V = below(W, D[: 1 + dim].T)
         gram = (V.T @ V).tolist()
         gram[0] = (D @ (V[:, 0] @ W)).tolist()
