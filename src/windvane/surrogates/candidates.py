@@ -22,6 +22,7 @@ WORK = 8e9  # n^2 M, what a fresh posterior on M candidates costs: for more data
 LEAST = (64, 16, 8)  # along an axis in 1, 2, 3 dimensions, and
 LEAST_SCATTERED = 256  # in more, however many the data
 PER_LENGTHSCALE = 9.5  # grid points to a lengthscale: between them the bound hides no summit worth having
+ENOUGH = 9.0  # the same, with room for the two ends of an axis
 
 
 def candidate_cache(domain: Domain, kernel: Kernel, data: int = 0) -> CandidateCache:
@@ -32,6 +33,13 @@ def candidate_cache(domain: Domain, kernel: Kernel, data: int = 0) -> CandidateC
     if domain.continuous and domain.dim <= 3:
         return _grid(domain.dim, kernel, most)
     return PointCache(kernel, domain.candidates(min(SCATTERED, max(most, LEAST_SCATTERED))))
+
+
+def resolves(kernel: Kernel, shape: tuple[int, ...] | None) -> bool:
+    """Whether candidates of this shape are a grid so fine that no summit worth having hides between them."""
+    return (
+        shape is not None and isinstance(kernel, Stationary) and min(kernel.lengthscale) * shape[0] >= ENOUGH
+    )
 
 
 def _tabulated(kernel: Kernel) -> bool:

@@ -8,6 +8,7 @@ does best. `append` and `drop` cost O(n^2). Copies share what they have in commo
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -66,6 +67,23 @@ def inverse_triangle(L: Array, out: Array | None = None) -> Array:
         right = blas.dtrmm(-1.0, first, L[half:, :half], side=1, lower=1)
         W[half:, :half] = blas.dtrmm(1.0, second, right, lower=1, overwrite_b=1)
     return W
+
+
+def above(B: Array, W: Array) -> Array:
+    """B W' for a lower triangular W and rows B; a larger one without most of the zeros, in blocks.
+
+    >>> above(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0], [1.0, 3.0]]))
+    array([[2., 4.]])
+    """
+    n = len(W)
+    if n <= WHOLE:
+        return np.asarray(B @ W.T)
+    product = np.empty(B.shape)
+    blocks = 2 if n < 2 * WHOLE else 4
+    ends = [n * i // blocks for i in range(blocks + 1)]
+    for start, end in pairwise(ends):
+        np.matmul(B[:, :end], W[start:end, :end].T, out=product[:, start:end])
+    return product
 
 
 class Factor:
