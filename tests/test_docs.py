@@ -4,6 +4,7 @@ import inspect
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -170,3 +171,13 @@ def test_every_decision_is_in_the_index():
     index = (ROOT / "docs/decisions/README.md").read_text(encoding="utf-8")
     records = sorted(page.name for page in (ROOT / "docs/decisions").glob("0*.md"))
     assert re.findall(r"\]\((0[^)]+)\)", index) == records
+
+
+def test_the_layers_are_those_that_are_checked():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (layers,) = [
+        contract["layers"]
+        for contract in project["tool"]["importlinter"]["contracts"]
+        if "layers" in contract
+    ]
+    assert "\n".join(layers) in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

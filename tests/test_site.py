@@ -250,3 +250,35 @@ def test_the_pictures_of_the_idea_are_of_a_run_that_resets(tmp_path):
     assert all(40 < step <= 80 for step in resets)  # while the hill moves, or shortly after
     idea.main(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["idea-steps.svg", "idea.svg"]
+
+
+def test_the_picture_of_the_walk_is_up_to_date_and_names_files_that_exist():
+    walk = tool("walk")
+    assert (ROOT / "docs/images/walk.svg").read_text(encoding="utf-8") == walk.picture(), (
+        "run docs/tools/walk.py"
+    )
+    named = 0
+    for step in (*walk.ASK, *walk.TELL):
+        for line in step.files:
+            first, *others = (file for file in line.split(", ") if file.endswith((".py", "/")))
+            folder = ROOT / "src/windvane" / Path(first).parent
+            for file in (ROOT / "src/windvane" / first, *(folder / other for other in others)):
+                assert file.exists(), f"the picture names {file}, which is not there"
+                named += 1
+    assert named > 15
+
+
+def test_the_walk_names_files_that_exist():
+    """Every `file.py` and `folder/` of the page is somewhere in the package."""
+    text = (ROOT / "docs/explanation/ask-and-tell.md").read_text(encoding="utf-8")
+    files = [
+        path.relative_to(ROOT).as_posix()
+        for path in (*ROOT.glob("src/windvane/**/*.py"), *ROOT.glob("tests/**/*.py"))
+    ]
+    found = re.findall(r"`([\w/-]+(?:\.py|/))`", text)
+    for name in found:
+        if name.endswith("/"):
+            assert any(f"/{name}" in f"/{file}" for file in files) or (ROOT / name).is_dir(), name
+        else:
+            assert any(f"/{file}".endswith(f"/{name}") for file in files) or (ROOT / name).is_file(), name
+    assert len(set(found)) > 30

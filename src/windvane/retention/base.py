@@ -50,8 +50,8 @@ class Belief:
 class Retention(Protocol):
     """Chooses what survives a reset.
 
-    A retention with the class attribute `reads_verdict = True` is given the trigger's verdict as a last
-    argument.
+    A retention with the class attribute `reads_verdict = True` is given the trigger's verdict as the keyword
+    `verdict`.
     """
 
     def keep(self, data: Dataset, test: Test) -> Dataset:

@@ -26,7 +26,8 @@ class Trigger(Protocol):
 
     The trigger itself never changes: what evolves is the memory, handed in and handed back. `y` is
     to be maximised. `windvane.triggers.conformance` checks an implementation. A trigger with the class
-    attribute `reads_opinion = True` is given, as a last argument, what the surrogate makes of `y`.
+    attribute `reads_opinion = True` is given, as the keyword `opinion`, what the surrogate makes of `y`;
+    where there is no surrogate it is left out.
     """
 
     def start(self) -> Memory:
