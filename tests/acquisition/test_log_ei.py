@@ -120,7 +120,7 @@ def test_the_incumbent_is_the_highest_mean_and_not_the_highest_value():
     opt = with_log_ei("gp-ucb", box, kernel=wv.RBF(0.2), noise_variance=1.0, seed=0)
     for y in (0.0, 0.1, -0.1, 6.0, 0.0, 0.1, -0.1, 0.0):
         opt.tell([0.5], y)
-    posterior = opt._surrogate.posterior(opt.time)
+    posterior = opt._progress.surrogate.posterior(opt.time)
     value = incumbent(posterior, wv.Region.all_of(box))
     assert value == pytest.approx(opt.predict([[0.5]])[0][0], abs=1e-12)
     assert value < 1.0

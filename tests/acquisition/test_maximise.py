@@ -84,7 +84,7 @@ def random_posterior(dim, seed):
     for _ in range(n):
         x = opt.ask()
         opt.tell(x, float(np.cos(4.0 * x + phase).mean()) * 2.0 + 0.1 * float(rng.normal()))
-    return box, opt._surrogate.posterior(n + 1.0)
+    return box, opt._progress.surrogate.posterior(n + 1.0)
 
 
 @pytest.mark.parametrize(("dim", "count"), [(1, 30), (2, 30), (3, 30), (6, 40)])

@@ -62,8 +62,12 @@ def test_untold_arms_are_asked_for_when_all_candidates_are_told():
     data = wv.Dataset.empty(1)
     for t, arm in enumerate(sorted(told), start=1):
         data += wv.Observation(np.array([float(arm)]), -1.0, 1.0, t)
-    opt._surrogate.follow(data)
-    opt._step, opt._last_time, opt._last_point = len(told) + 1, 1.0, np.array([0.0])
+    opt._progress = opt._progress._replace(
+        surrogate=opt._progress.surrogate.follow(data),
+        step=len(told) + 1,
+        last_time=1.0,
+        last_point=np.array([0.0]),
+    )
     assert opt.ask() not in told
 
 
@@ -225,7 +229,7 @@ def test_integers_beside_a_real_number_against_every_level(levels):
         opt = wv.make("gp-ucb", space, kernel=wv.RBF(0.15), noise_variance=0.01, seed=seed)
         for unit in space.sample(rng, 15):
             opt.tell(space.decode(unit), float(rng.normal()))
-        posterior = opt._surrogate.posterior(opt.time)
+        posterior = opt._progress.surrogate.posterior(opt.time)
         mean, variance = posterior.at(every)
         c = opt.composition.acquisition.schedule.multiplier(opt._moment())
         x = space.encode(opt.ask())

@@ -26,7 +26,7 @@ def posterior_on(space, seed, n=18, name="gp-ucb", scale=0.3):
     opt = wv.make(name, space, kernel=wv.RBF(scale), noise_variance=0.02, seed=seed)
     for unit in space.sample(rng, n):
         opt.tell(space.decode(unit), float(rng.normal()))
-    return opt._surrogate.posterior(opt.time)
+    return opt._progress.surrogate.posterior(opt.time)
 
 
 def heights(posterior, utility, points):

@@ -18,7 +18,7 @@ def with_thompson(name, space, **options):
 
 
 def posterior_of(opt):
-    return opt._surrogate.posterior(opt.time)
+    return opt._progress.surrogate.posterior(opt.time)
 
 
 def test_the_covariance_is_that_of_a_peer():
