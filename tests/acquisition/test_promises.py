@@ -85,13 +85,14 @@ def test_a_state_of_arms_with_a_unit_matrix_is_still_read():
 # -- no told point is passed over ---------------------------------------------------------------------
 
 
-def test_best_is_not_below_a_told_point_among_many_choices():
+@pytest.mark.parametrize("scale", [0.2, 0.4, 0.6])
+def test_best_is_not_below_a_told_point_among_many_choices(scale):
     letters = list("abcde")
     space = wv.Space({f"c{i}": wv.Choice(letters) for i in range(6)})
     for seed in range(3):
         rng = np.random.default_rng(seed)
         worth = rng.normal(size=(6, 5))
-        opt = wv.make("gp-ucb", space, kernel=wv.RBF(0.6), noise_variance=0.01, seed=seed)
+        opt = wv.make("gp-ucb", space, kernel=wv.RBF(scale), noise_variance=0.01, seed=seed)
         told = []
         for _ in range(30):
             x = opt.ask() if rng.random() < 0.5 else space.decode(space.sample(rng, 1)[0])
