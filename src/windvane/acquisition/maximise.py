@@ -34,7 +34,7 @@ GAIN = (0.001, 0.005, 0.3)
 SEEN = 8  # observed points that are considered as starts
 CELL = 1.5  # steps of a grid: a peak closer to a higher observed point is on the same hill
 DISCRETE_STARTS = 10
-FIELD = 6  # starts that go on to Newton steps, after one along the gradient
+FIELDS = (6,)  # starts that go on after each step along the gradient; the last of them to Newton steps
 BATCHED_STEPS = 2  # of all starts together; then the best goes on alone
 FINALISTS = 1
 ALL_STEPS = 30  # for starts of different discrete configurations, none of which is left behind
@@ -183,9 +183,10 @@ class Search:
         if not bounds.moves:
             return Summits(starts, self._values(starts))
         leading_starts = starts
-        if not every and len(starts) > FIELD:
-            field = stride(posterior.surface, self._values, starts, utility, bounds=bounds)
-            leading_starts = field.points[leading(field.points, field.values, FIELD)]
+        for count in () if every else FIELDS:
+            if len(leading_starts) > count:
+                field = stride(posterior.surface, self._values, leading_starts, utility, bounds=bounds)
+                leading_starts = field.points[leading(field.points, field.values, count)]
         field = ascend(
             posterior.surface,
             self._values,

@@ -16,7 +16,7 @@ from windvane.data import IntArray
 from windvane.spaces.region import Region
 
 FEW_ROWS = 32  # up to here plain Python finds the peaks sooner than NumPy
-FAR, NEAR = 8, 4  # starts among the candidates, and in the cloud around the observed points
+FAR, NEAR = 5, 4  # starts among the candidates, and in the cloud around the observed points
 BASES, AROUND = 8, 8  # observed points with a cloud, and points in each
 REACH = (0.05, 0.2)  # standard deviations of the cloud along each axis
 
