@@ -121,7 +121,7 @@ def _same(study: Study, records: list[Record], twin: wv.Optimizer) -> list[str]:
         if time is not None and twin.last_time is not None:
             time = max(time, twin.last_time)
         if record.kind == "asked":
-            point = twin.ask(time, pending=list(pending.values())[-BESIDE:])
+            point = twin.ask(time=time, pending=list(pending.values())[-BESIDE:])
             if _plain(point) != record.x:
                 found.append(f"record {record.seq}: asked {record.x}, the twin {_plain(point)}")
             pending[record.trial or 0] = record.x

@@ -1,5 +1,6 @@
 """A tell that fails at whatever line leaves the optimiser as it was: it goes on like a twin that never saw it."""
 
+import copy
 import json
 import sys
 
@@ -60,6 +61,19 @@ def calls(act, fail_at=None):
     return count
 
 
+def fewest(opt, x, y):
+    """The calls of a tell that finds every cache filled, as the last of many that failed does."""
+    probe = copy.deepcopy(opt)
+    most = calls(lambda: copy.deepcopy(probe).tell(x, y))
+    for spot in range(most, 1, -1):
+        try:
+            calls(lambda: probe.tell(x, y), fail_at=spot)
+        except Fault:
+            return calls(lambda: probe.tell(x, y))
+        probe = copy.deepcopy(opt)
+    raise AssertionError("no call at all")
+
+
 def exact(opt):
     return json.dumps(opt.state(), sort_keys=True)
 
@@ -67,24 +81,20 @@ def exact(opt):
 @pytest.mark.parametrize("which", ALGORITHMS)
 def test_a_fault_anywhere_inside_tell_leaves_no_trace(which):
     name, options = ALGORITHMS[which]
-    opt, twin, *samples = (wv.make(name, BOX, seed=5, **options) for _ in range(4))
+    opt, twin = (wv.make(name, BOX, seed=5, **options) for _ in range(2))
     raised = 0
     for step in range(1, 21):
         x = twin.ask()
         y = value(x, step)
         if step in (1, 2, 9, 11, 12, 15, 16, 17):  # first steps, fits, dropped data, a change, a second look
             before, asked = exact(opt), opt.ask().tolist()
-            # the first fills the caches of the process, so that the second makes the calls that `opt` will make
-            _, count = (calls(lambda x=x, y=y, one=one: one.tell(x, y)) for one in samples)
+            count = fewest(opt, x, y)
             for spot in np.unique(np.linspace(2, count, MOST).astype(int)):
                 with pytest.raises(Fault):
                     calls(lambda x=x, y=y: opt.tell(x, y), fail_at=int(spot))
                 raised += 1
             assert exact(opt) == before
             assert opt.ask().tolist() == asked
-        else:
-            for one in samples:
-                one.tell(x, y)
         assert opt.tell(x, y).as_dict() == twin.tell(x, y).as_dict()
         assert exact(opt) == exact(twin)
     assert raised > 100

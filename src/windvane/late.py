@@ -29,6 +29,7 @@ class Late:
         return value
 
 
+blas = Late("scipy.linalg.blas")
 lapack = Late("scipy.linalg.lapack")
 linalg = Late("scipy.linalg")
 optimize = Late("scipy.optimize")

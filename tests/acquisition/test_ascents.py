@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.acquisition import UpperBound
-from windvane.acquisition.ascent import Bounds, ascend
+from windvane.acquisition.ascent import ascend
 from windvane.acquisition.climb import climb, uphill
 from windvane.acquisition.log_ei import LogImprovement
 from windvane.acquisition.utility import derivatives_at, gradient_and_hessian, utility_at
 from windvane.kernels import RBF, Markov, Matern52, Static
+from windvane.spaces.region import Bounds
 from windvane.surrogates import GP, Noise, Posterior
 
 
@@ -52,7 +53,8 @@ def climb_at(gp, starts, multiplier, bounds=None, **options):
 def ascend_at(gp, starts, multiplier, bounds=None, **options):
     settings = {"radius": 0.2, "iterations": 60, "tolerance": 1e-12, **options}
     bounds = bounds or cube(starts.shape[1])
-    return ascend(gp.surface, starts, UpperBound(multiplier), bounds=bounds, **settings)
+    utility = UpperBound(multiplier)
+    return ascend(gp.surface, lambda x: bound(gp, x, multiplier), starts, utility, bounds=bounds, **settings)
 
 
 def slope(gp, x, multiplier):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process import kernels as sk
 
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
-from windvane.kernels import RBF, Empirical, Matern32, Matern52
+from windvane.kernels import RBF, Empirical, Independent, Kernel, Matern32, Matern52
 
 SCALES = [0.3, 0.7, 0.2]
 ORACLES = [
@@ -163,3 +163,26 @@ def test_expand_agrees_with_the_jet(kernel):
             weights = np.zeros((4, 5))
             weights[m, n] = 1.0
             np.testing.assert_allclose(rows[4:, n], jet.curvature(weights)[m][i, j], rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_derivatives_at_one_point_are_those_at_several(kernel):
+    """`jet` as every kernel has it, from `expand`, and `jet` as it is written out for speed."""
+    A, B = points(7, 4), points(8, 6)
+    written, derived = kernel.jet(A, B), Kernel.jet(kernel, A, B)
+    np.testing.assert_allclose(written.bundle, derived.bundle, rtol=1e-10, atol=1e-12)
+    w = np.random.default_rng(9).normal(size=(4, 6))
+    np.testing.assert_allclose(written.curvature(w), derived.curvature(w), rtol=1e-9, atol=1e-10)
+
+
+def test_independent_arms():
+    kernel, arms = Independent(2.0), np.arange(4.0)[:, None]
+    np.testing.assert_array_equal(kernel.matrix(arms, arms), 2.0 * np.eye(4))
+    np.testing.assert_array_equal(kernel.diagonal(arms), 2.0)
+    assert kernel.theta_gradient(arms).shape == (0, 4, 4)
+    assert kernel.with_theta(kernel.theta) == kernel
+    for bad in (0.0, -1.0, float("nan"), "one"):
+        with pytest.raises(WindvaneError, match=r"Independent\(variance\)"):
+            Independent(bad)
+    with pytest.raises(WindvaneError, match="Independent compares arms"):
+        kernel.jet(arms, arms)

@@ -34,7 +34,7 @@ def test_a_fixed_coordinate_stays():
     region = everything(BOX).fixed({1: 0.25})
     assert not region.whole
     assert (region.sample(np.random.default_rng(0), 100)[:, 1] == 0.25).all()
-    assert region.free.tolist() == [True, False, True]
+    assert region.continuous.free.tolist() == [True, False, True]
     with pytest.raises(wv.InvalidArgument, match=r"fixed\(1\)=1\.5"):
         everything(BOX).fixed({1: 1.5})
     with pytest.raises(wv.InvalidArgument, match=r"fixed\(axis\)=3"):
@@ -114,7 +114,14 @@ def test_a_list_of_points():
 
 def test_nobody_can_change_a_region():
     region = everything(BOX).without([[0.5, 0.5, 0.5]], 0.1).only([[0.1, 0.1, 0.1]])
-    for array in (region.lower, region.upper, region.excluded, region.radii, region.points, region.free):
+    for array in (
+        region.lower,
+        region.upper,
+        region.excluded,
+        region.radii,
+        region.points,
+        region.climbed.free,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
 

@@ -66,7 +66,9 @@ class Twin:
 
     def ask(self, time, patience, now):
         self.expire(now)
-        x = plain(self.opt.ask(self.model_time(time), pending=[self.points[n - 1] for n in self.waiting()]))
+        x = plain(
+            self.opt.ask(time=self.model_time(time), pending=[self.points[n - 1] for n in self.waiting()])
+        )
         self.points.append(x)
         self.until[len(self.points)] = None if patience is None else now + patience
         return x

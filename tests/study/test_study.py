@@ -204,7 +204,7 @@ def test_the_callers_clock_may_go_back(study, twin):
         assert event.as_dict() == twin.tell([n / 10], 0.1 * n, model).as_dict()
     assert [record.time for record in study.events()] == given
     with Study.open(study.database, study.name) as again:
-        assert again.ask(3.0).x == twin.ask(200.0).tolist()  # the model's time does not go back
+        assert again.ask(3.0).x == twin.ask(time=200.0).tolist()  # the model's time does not go back
     assert study.best(1.0).mean == twin.best(200.0).mean
 
 

@@ -43,7 +43,7 @@ def replayed(records):
     for seq, record in enumerate(records, start=1):
         assert record.seq == seq
         if record.kind == "asked":
-            assert opt.ask(record.time, pending=list(pending.values())).tolist() == record.x
+            assert opt.ask(time=record.time, pending=list(pending.values())).tolist() == record.x
             pending[record.trial] = record.x
         else:
             pending.pop(record.trial, None)

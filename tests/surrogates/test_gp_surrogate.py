@@ -12,8 +12,9 @@ from scipy.stats import multivariate_normal
 import windvane as wv
 from windvane.data import Dataset, Observation
 from windvane.kernels import RBF, Markov, Matern52, Static, Wiener
-from windvane.surrogates import GPSurrogate, Model, Noise, Scaling, Search, gp_surrogate
+from windvane.surrogates import GPSurrogate, Model, Noise, Scaling, Search, candidates, gp_surrogate
 from windvane.surrogates import gp as gp_module
+from windvane.surrogates.candidates import candidate_cache
 
 BOX = wv.Box([(0, 1), (0, 1)])
 POINTS = np.random.default_rng(0).uniform(size=(7, 2))
@@ -192,3 +193,31 @@ def test_the_model_makes_it():
     assert surrogate.model is model
     assert len(surrogate.data) == 0
     assert model.noise_variance == 0.05
+
+
+@pytest.mark.parametrize(
+    ("dim", "few", "many"), [(1, 256, 256), (2, 96**2, 29**2), (3, 16**3, 9**3), (5, 1024, 888)]
+)
+def test_the_more_data_the_fewer_candidates(dim, few, many):
+    box, kernel = wv.Box([(0, 1)] * dim), RBF(0.05)
+    assert len(candidate_cache(box, kernel).points) == few
+    assert len(candidate_cache(box, kernel, 500).points) == few
+    assert len(candidate_cache(box, kernel, 3000).points) == many
+    assert 64 <= len(candidate_cache(box, kernel, 10**9).points) <= 512
+
+
+def test_all_of_a_small_finite_domain_are_candidates_however_many_the_data():
+    assert len(candidate_cache(wv.Arms(4000), RBF(0.2), 10**6).points) == 4000
+
+
+def test_fewer_candidates_are_restored_bit_for_bit(monkeypatch):
+    monkeypatch.setattr(candidates, "WORK", 8e4)
+    surrogate = MODELS["static"].surrogate(BOX)
+    sizes = set()
+    for number in range(24):
+        kind = "restart" if number % 8 == 7 else "centre" if number % 5 == 4 else "append"
+        surrogate = moved(surrogate, kind, 0.3)
+        sizes.add(len(surrogate.posterior(1.0).candidates))
+        restored = surrogate.model.restored(BOX, json.loads(json.dumps(surrogate.state())))
+        assert snapshot(restored) == snapshot(surrogate)
+    assert len(sizes) > 2

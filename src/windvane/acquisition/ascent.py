@@ -16,9 +16,10 @@ from windvane.acquisition.base import Derivatives
 from windvane.acquisition.utility import Utility, gradient_and_hessian, utility_at
 from windvane.checks import Array
 from windvane.spaces.base import BoolArray
+from windvane.spaces.region import Bounds
 
-NARROW = 2  # steps that every point is given
-FIELD = (6, 4)  # how many of the most hopeful go on at each step after that
+FIELD = (5, 3)  # how many of the most hopeful go on at the first step, and at each after that
+STRIDES = np.array((0.1, 0.3, 0.6))  # lengths of the first step, which only follows the gradient
 SHORTEST = 1e-3  # a climb whose trust radius has shrunk to this has arrived
 SAME = 0.01  # points this close are on the way to the same summit
 
@@ -30,14 +31,6 @@ class Summits(NamedTuple):
     values: Array
 
 
-class Bounds(NamedTuple):
-    """The box that a climb stays in, and the coordinates along which it moves: three arrays of length d."""
-
-    lower: Array
-    upper: Array
-    free: BoolArray
-
-
 def newton_steps(
     x: Array, gradient: Array, hessian: Array, bounds: Bounds, radius: Array
 ) -> tuple[Array, Array, BoolArray]:
@@ -46,7 +39,7 @@ def newton_steps(
     Coordinates that push against a wall are held; those that would cross one stop there. The fine
     work along the walls is left to `climb`.
     """
-    lower, upper, free = bounds
+    lower, upper, free = bounds.lower, bounds.upper, bounds.free
     held = ~free | ((x <= lower) & (gradient <= 0.0)) | ((x >= upper) & (gradient >= 0.0))
     inside, slope = _without(held, hessian, gradient)
     step = uphill(inside, slope)
@@ -88,8 +81,38 @@ def leading(x: Array, hope: Array, count: int) -> BoolArray:
     return kept
 
 
+def stride(
+    surface_at: Callable[[Array], Derivatives],
+    value_at: Callable[[Array], Array],
+    start: Array,
+    utility: Utility,
+    *,
+    bounds: Bounds,
+) -> Summits:
+    """One step from every start along its gradient, as long as does it most good: needs no Hessian."""
+    surface = surface_at(start)
+    partials, std = utility_at(utility, surface)
+    slope = partials.mean if isinstance(partials.mean, float) else partials.mean[:, None]
+    gradient = (
+        slope * surface.mean_gradient + (partials.std / (2.0 * std))[:, None] * surface.variance_gradient
+    )
+    lower, upper, free = bounds.lower, bounds.upper, bounds.free
+    held = ~free | ((start <= lower) & (gradient <= 0.0)) | ((start >= upper) & (gradient >= 0.0))
+    gradient[held] = 0.0
+    gradient /= np.maximum(np.sqrt(np.vecdot(gradient, gradient)), 1e-300)[:, None]
+    m, d = start.shape
+    trials = start + STRIDES[:, None, None] * gradient
+    np.clip(trials, lower, upper, out=trials)
+    heights = value_at(trials.reshape(-1, d)).reshape(len(STRIDES), m)
+    best, row = np.argmax(heights, axis=0), np.arange(m)
+    top = heights[best, row]
+    better = top > partials.value
+    return Summits(np.where(better[:, None], trials[best, row], start), np.where(better, top, partials.value))
+
+
 def ascend(
     surface_at: Callable[[Array], Derivatives],
+    value_at: Callable[[Array], Array],
     start: Array,
     utility: Utility,
     *,
@@ -110,22 +133,26 @@ def ascend(
     for iteration in range(iterations):
         step, promise, cut = newton_steps(x[live], gradient, hessian, bounds, trust[live])
         going = (promise > tolerance) | (cut & (trust[live] > SHORTEST))
-        if narrowing and len(live) > 1 and iteration >= NARROW:
-            going &= leading(x[live], value[live] + promise, FIELD[min(iteration - NARROW, len(FIELD) - 1)])
+        if narrowing and len(live) > 1:
+            going &= leading(x[live], value[live] + promise, FIELD[min(iteration, len(FIELD) - 1)])
         if not going.all():
             live, step, gradient, hessian = live[going], step[going], gradient[going], hessian[going]
             if not len(live):
                 break
         trial = x[live] + step
         np.clip(trial, bounds.lower, bounds.upper, out=trial)
-        surface = surface_at(trial)
-        partials, std = utility_at(utility, surface)
-        height = partials.value
+        last = iteration == iterations - 1
+        if last:
+            height = value_at(trial)
+        else:
+            surface = surface_at(trial)
+            partials, std = utility_at(utility, surface)
+            height = partials.value
         better = height > value[live]
         rose = live[better]
         x[rose], value[rose] = trial[better], height[better]
         trust[live] = np.where(better, trust[live] * 2.0, np.sqrt(np.vecdot(step, step)) * 0.25)
-        if iteration == iterations - 1:
+        if last:
             break
         fresh_gradient, fresh_hessian = gradient_and_hessian(surface, partials, std)
         if better.all():

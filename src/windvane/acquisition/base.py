@@ -39,7 +39,7 @@ class PointDerivatives(Protocol):
 
     @property
     def gram(self) -> list[list[float]]:
-        """The first 1 + d rows of V'V, where V = W D' and D has k and its derivatives in the same order."""
+        """D K~^-1 k, where D has k and its derivatives in the same order; then D K~^-1 D' of its gradient."""
         ...
 
     @property
@@ -64,6 +64,11 @@ class PosteriorView(Protocol):
     @property
     def grid(self) -> tuple[int, ...] | None:
         """The shape of the candidates if they are a tensor grid."""
+        ...
+
+    @property
+    def resolved(self) -> bool:
+        """Whether they are a grid so fine that no summit worth having hides between its points."""
         ...
 
     @property

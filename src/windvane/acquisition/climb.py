@@ -9,26 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
-from windvane.acquisition.ascent import SHORTEST, Bounds, Summits
+from windvane.acquisition.ascent import SHORTEST, Summits
+from windvane.acquisition.ascent import uphill as uphill_together
 from windvane.acquisition.base import PointDerivatives
 from windvane.acquisition.utility import Matrix, Utility, Vector, derivatives_at
 from windvane.checks import Array
+from windvane.spaces.region import Bounds
 
 HOPE = 2.0  # how many promised gains a climb may be behind the best one before it is given up
+BY_HAND = 3  # dimensions up to which plain numbers solve a system sooner than NumPy
 LEAST_PIVOT = 1e-10  # of a Hessian that counts as definite
 SHORT = 0.01  # a step of at most this length, in a climb that has converged, is taken unseen
-
-
-class Walls(NamedTuple):
-    """`Bounds` in plain numbers: the box, and the coordinates that move."""
-
-    lower: Vector
-    upper: Vector
-    free: list[int]
 
 
 def climb(
@@ -40,18 +34,21 @@ def climb(
     radius: float,
     iterations: int,
     tolerance: float,
+    ceilings: Array | None = None,
 ) -> Summits:
     """Climb the utility from each start until the promised gain is below the tolerance.
 
-    The best start comes first; another is given up as soon as it does not promise to catch up.
+    The best start comes first; another is given up as soon as it does not promise to catch up. `ceilings`
+    are heights that the climbs cannot exceed: one that cannot reach the best is not begun.
     """
-    walls = Walls(bounds.lower.tolist(), bounds.upper.tolist(), np.flatnonzero(bounds.free).tolist())
     points: list[Vector] = []
     values: list[float] = []
-    for start in starts:
+    for row, start in enumerate(starts):
         best = max(values, default=-math.inf)
+        if ceilings is not None and ceilings[row] < best:
+            continue
         point, value = _climb_one(
-            local_at, start.tolist(), utility, walls, radius, iterations, tolerance, best
+            local_at, start.tolist(), utility, bounds, radius, iterations, tolerance, best
         )
         points.append(point)
         values.append(value)
@@ -62,20 +59,18 @@ def _climb_one(
     local_at: Callable[[Array], PointDerivatives],
     x: Vector,
     utility: Utility,
-    walls: Walls,
+    bounds: Bounds,
     radius: float,
     iterations: int,
     tolerance: float,
     best: float,
 ) -> tuple[Vector, float]:
+    lower, upper, _ = bounds.walls
     value, gradient, hessian = derivatives_at(utility, local_at(np.array(x)))
     for _ in range(iterations):
-        step, cut = _step(x, gradient, hessian, walls, radius)
+        step, cut = _step(x, gradient, hessian, bounds, radius)
         promise = sum(p * g for p, g in zip(step, gradient, strict=True))
-        trial = [
-            min(max(a + p, low), high)
-            for a, p, low, high in zip(x, step, walls.lower, walls.upper, strict=True)
-        ]
+        trial = [min(max(a + p, low), high) for a, p, low, high in zip(x, step, lower, upper, strict=True)]
         if promise <= tolerance and not (cut and radius > SHORTEST):
             if sum(p * p for p in step) <= SHORT * SHORT:  # so close that Newton's last step needs no check
                 return trial, value + 0.5 * promise
@@ -91,13 +86,13 @@ def _climb_one(
     return x, value
 
 
-def _step(x: Vector, gradient: Vector, hessian: Matrix, walls: Walls, radius: float) -> tuple[Vector, bool]:
+def _step(x: Vector, gradient: Vector, hessian: Matrix, bounds: Bounds, radius: float) -> tuple[Vector, bool]:
     """A Newton step within the radius and the box, and whether the radius cut it.
 
     Coordinates that push against a wall, or would cross one, are taken there and held; the others
     then move as if those were constants.
     """
-    lower, upper, free = walls
+    lower, upper, free = bounds.walls
     inner = [
         a
         for a in free
@@ -130,7 +125,10 @@ def _solve_for(inner: list[int], step: Vector, gradient: Vector, hessian: Matrix
 
 
 def uphill(hessian: Matrix, gradient: Vector) -> Vector:
-    """Solve (shift I - H) p = g with the least Gershgorin shift, none if -H is positive definite already."""
+    """Solve (shift I - H) p = g with the least Gershgorin shift, none if -H is positive definite already.
+
+    In more than a few dimensions |H|^-1 g as in `ascent`: there the arithmetic costs more than the call.
+    """
     if len(gradient) == 2:  # by far the most frequent, and Cramer's rule has no loops
         (a, b), (_, c) = hessian
         if a < -LEAST_PIVOT and b * b / a - c > LEAST_PIVOT:
@@ -139,6 +137,8 @@ def uphill(hessian: Matrix, gradient: Vector) -> Vector:
                 (b * gradient[1] - c * gradient[0]) / determinant,
                 (b * gradient[0] - a * gradient[1]) / determinant,
             ]
+    if len(gradient) > BY_HAND:
+        return uphill_together(np.array([hessian]), np.array([gradient]))[0].tolist()  # type: ignore[no-any-return]
     factor = _cholesky([[-h for h in row] for row in hessian])
     if factor is None:
         d = len(gradient)

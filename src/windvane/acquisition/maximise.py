@@ -13,15 +13,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from windvane.acquisition.ascent import Bounds, Summits, ascend
+from windvane.acquisition.ascent import Summits, ascend, leading, stride
 from windvane.acquisition.base import PosteriorView, Proposal
 from windvane.acquisition.climb import climb
 from windvane.acquisition.slide import slide
 from windvane.acquisition.starts import best_of, grid_peaks, scattered_starts
 from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility
 from windvane.checks import Array
-from windvane.spaces.base import BoolArray
-from windvane.spaces.region import Region
+from windvane.spaces.region import Bounds, Region
 
 FLAT = 1e-7  # a plateau, relative to the scale of the scores
 TIE = 1e-9  # relative to the scale of the scores
@@ -30,10 +29,14 @@ PLATEAU = 64  # candidates within a tie: too many to be separate summits
 GRID_STARTS = 4
 # peaks of a 1-, 2-, 3-d grid this far below the best, relative to the scale, cannot win
 WORTH = (0.01, 0.01, 0.1)
-SEEN = 8  # observed points, ranked approximately, that are looked at exactly
+# how much of a linear utility a climb from a 1-, 2-, 3-d grid gains at most: twice the most in 3,000 climbs
+GAIN = (0.001, 0.005, 0.3)
+SEEN = 8  # observed points that are considered as starts
+CELL = 1.5  # steps of a grid: a peak closer to a higher observed point is on the same hill
 DISCRETE_STARTS = 10
-BATCHED_STEPS = 4  # of all starts together; then the best few go on one by one
-FINALISTS = 2
+FIELD = 6  # starts that go on to Newton steps, after one along the gradient
+BATCHED_STEPS = 2  # of all starts together; then the best goes on alone
+FINALISTS = 1
 ALL_STEPS = 30  # for starts of different discrete configurations, none of which is left behind
 CONFIGURATIONS = 64  # up to here, each combination of choices and short integers is climbed from
 POOL = 512  # candidates of a region that is not the whole space
@@ -56,19 +59,27 @@ def maximise(posterior: PosteriorView, region: Region, utility: Utility, generat
         return _tied(points, scores, top - TIE * scale, generator)
     worth = WORTH[-1] if grid is None else WORTH[len(grid) - 1]
     near = np.flatnonzero(scores >= top - worth * scale)
-    seen, heights = _observed(posterior, region, utility, top - scale)
-    above = bool(len(heights)) and heights[0] > top
-    if len(near) >= PLATEAU and not above:
+    seen, highest = points[:0], -np.inf
+    if grid is None or not posterior.resolved:
+        seen, highest = _observed(posterior, region, utility)
+    if len(near) >= PLATEAU and highest <= top + FLAT * scale:
         tied = near[scores[near] >= top - FLAT * scale]
         if len(tied) >= PLATEAU:
             pick = tied[int(generator().integers(len(tied)))]
             return Proposal(points[pick], float(scores[pick]))
     search = Search(posterior, region, utility, scale)
-    if grid is not None and not above:
-        starts = points[best_of(scores, grid_peaks(scores, grid, near), GRID_STARTS)]
+    fine = grid is not None and highest <= top + worth * scale  # no summit hides between its points
+    if grid is not None and fine:
+        peaks = best_of(scores, grid_peaks(scores, grid, near), GRID_STARTS)
+        gain = GAIN[len(grid) - 1] * scale if utility.linear else np.inf
+        starts, ceilings = points[peaks], scores[peaks] + gain
+        if highest > top:
+            apart = np.abs(starts - seen[0]).max(axis=1) > CELL / (grid[0] - 1)
+            starts = np.concatenate((seen[:1], starts[apart]))
+            ceilings = np.concatenate(((np.inf,), ceilings[apart]))
+        summits = search.polished(starts, region.climbed, ceilings)
     else:
-        starts = search.starts(points, scores, seen)
-    summits = search.summits(starts, close=grid is not None and not above)
+        summits = search.summits(search.starts(points, scores, seen))
     best = float(summits.values.max())
     return _tied(summits.points, summits.values, best - TIE * scale, generator)
 
@@ -112,24 +123,17 @@ def _exhaustive(region: Region, points: Array) -> bool:
     return region.listed is not None
 
 
-def _observed(
-    posterior: PosteriorView, region: Region, utility: Utility, least: float
-) -> tuple[Array, Array]:
-    """The best observed points of the region and their exact utilities, best first; none if all are below."""
+def _observed(posterior: PosteriorView, region: Region, utility: Utility) -> tuple[Array, float]:
+    """The best observed points, moved into the region, best first, and the utility of the first."""
     mean, variance = posterior.on_observed()
-    rank = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
+    ranks = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
     points = posterior.observed
-    if region.whole:
-        if float(rank.max()) < least and region.space.continuous:
-            return points[best_of(rank, np.arange(len(rank)), SEEN)], np.empty(0)
-    else:
+    if not region.whole:
         points = region.clear(points)
         inside = region.contains(points)
-        points, rank = points[inside], rank[inside]
-    points = np.unique(points[best_of(rank, np.arange(len(rank)), SEEN)], axis=0)
-    heights = utility_of(posterior, utility, points)
-    order = np.argsort(-heights, kind="stable")
-    return points[order], heights[order]
+        points, ranks = points[inside], ranks[inside]
+    rows = best_of(ranks, np.arange(len(ranks)), SEEN)
+    return points[rows], float(ranks[rows[0]]) if len(rows) else -np.inf
 
 
 def _tied(points: Array, values: Array, least: float, generator: Generator) -> Proposal:
@@ -146,7 +150,7 @@ class Search:
 
     def starts(self, points: Array, scores: Array, seen: Array) -> Array:
         """Where to climb from: the basins, and the best observed points."""
-        if not self._region.coarse.any():
+        if not self._region.mixed:
             bases = seen if len(seen) else points[best_of(scores, np.arange(len(scores)), 1)]
             return scattered_starts(self._posterior, self._region, self._utility, points, scores, bases)
         order = np.argsort(-scores, kind="stable")
@@ -156,11 +160,10 @@ class Search:
             first = first[:DISCRETE_STARTS]
         return np.concatenate((points[order[first]], seen[:PATHS]))
 
-    def summits(self, starts: Array, close: bool) -> Summits:
+    def summits(self, starts: Array) -> Summits:
         """Climb from the starts, round what was climbed along, and change discrete parameters."""
         region = self._region
-        every = bool(region.coarse.any())  # a combination of its own for each start
-        found = self._climb(starts, region.climbed, every=every, close=close)
+        found = self._climb(starts, region.climbed, every=region.mixed)
         if region.space.continuous:
             return found
         leaders = best_of(found.values, np.arange(len(found.values)), DISCRETE_STARTS)
@@ -169,45 +172,56 @@ class Search:
             rounded = rounded[region.contains(rounded)]
         values = utility_of(self._posterior, self._utility, rounded)
         rows = best_of(values, np.arange(len(values)), PATHS)
-        found = self._climb(rounded[rows], region.free, every=True, close=True)
+        found = self.polished(rounded[rows], region.continuous)
+        if len(region.excluded):
+            found = self._kept_clear(found, rounded[rows])
         return self._step_discrete(Summits(rounded, values), found)
 
-    def _climb(self, starts: Array, free: BoolArray, *, every: bool, close: bool) -> Summits:
-        """Newton ascents along the free coordinates; `close` if the starts are near their summits already."""
+    def _climb(self, starts: Array, bounds: Bounds, *, every: bool = False) -> Summits:
+        """Newton ascents of all starts together, of `every` one to its end; then of the best alone."""
         posterior, utility = self._posterior, self._utility
-        if not free.any():
-            return Summits(starts, utility_of(posterior, utility, starts))
-        given = starts
-        bounds = Bounds(self._region.lower, self._region.upper, free)
-        tolerance = TOLERANCE * self._scale
-        radius = 0.05
-        if not close:
-            field = ascend(
-                posterior.surface,
-                starts,
-                utility,
-                bounds=bounds,
-                radius=0.3,
-                iterations=ALL_STEPS if every else BATCHED_STEPS,
-                tolerance=tolerance,
-                narrowing=not every,  # every discrete configuration is followed to its end
-            )
-            leaders = best_of(field.values, np.arange(len(starts)), FINALISTS)
-            starts, radius = field.points[leaders], 0.3
-            if len(self._region.excluded):
-                given = np.concatenate((given, field.points))
-        found = climb(
-            posterior.local,
-            starts,
+        if not bounds.moves:
+            return Summits(starts, self._values(starts))
+        leading_starts = starts
+        if not every and len(starts) > FIELD:
+            field = stride(posterior.surface, self._values, starts, utility, bounds=bounds)
+            leading_starts = field.points[leading(field.points, field.values, FIELD)]
+        field = ascend(
+            posterior.surface,
+            self._values,
+            leading_starts,
             utility,
+            bounds=bounds,
+            radius=0.3,
+            iterations=ALL_STEPS if every else BATCHED_STEPS,
+            tolerance=TOLERANCE * self._scale,
+            narrowing=not every,  # every discrete configuration is followed to its end
+        )
+        leaders = best_of(field.values, np.arange(len(field.values)), FINALISTS)
+        found = self.polished(field.points[leaders], bounds, radius=0.3)
+        if len(self._region.excluded):
+            return self._kept_clear(found, np.concatenate((starts, field.points)))
+        return found
+
+    def polished(
+        self, starts: Array, bounds: Bounds, ceilings: Array | None = None, radius: float = 0.05
+    ) -> Summits:
+        """Newton ascents of starts that are near their summits, one after the other."""
+        if not bounds.moves:
+            return Summits(starts, self._values(starts))
+        return climb(
+            self._posterior.local,
+            starts,
+            self._utility,
             bounds=bounds,
             radius=radius,
             iterations=12,
-            tolerance=tolerance,
+            tolerance=TOLERANCE * self._scale,
+            ceilings=ceilings,
         )
-        if len(self._region.excluded):
-            return self._kept_clear(found, given)
-        return found
+
+    def _values(self, points: Array) -> Array:
+        return utility_of(self._posterior, self._utility, points)
 
     def _kept_clear(self, found: Summits, starts: Array) -> Summits:
         """The summits outside of the balls that are left out; the others slide along their surfaces."""
@@ -236,7 +250,7 @@ class Search:
                     break
                 scores = utility_of(self._posterior, self._utility, nearby)
                 rows = best_of(scores, np.arange(len(scores)), PATHS)
-                reached = self._climb(nearby[rows], self._region.free, every=False, close=False)
+                reached = self._climb(nearby[rows], self._region.continuous)
                 if not len(reached.values):
                     break
                 winner = int(np.argmax(reached.values))

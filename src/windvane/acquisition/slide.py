@@ -36,13 +36,13 @@ def _slide_one(
     posterior: PosteriorView, region: Region, utility: Utility, x: Array, value: float
 ) -> tuple[Array, float]:
     reach = REACH
-    for _ in range(ROUNDS if region.climbed.any() else 0):
+    for _ in range(ROUNDS if region.climbed.moves else 0):
         surface = posterior.surface(x[None])
         gradient, hessian = gradient_and_hessian(surface, *utility_at(utility, surface))
-        gradient = np.where(region.climbed, gradient, 0.0)
-        held = ~region.climbed
+        gradient = np.where(region.climbed.free, gradient, 0.0)
+        held = ~region.climbed.free
         hessian[0][held] = hessian[0][:, held] = 0.0
-        newton = np.where(region.climbed, uphill(hessian, gradient), 0.0)
+        newton = np.where(region.climbed.free, uphill(hessian, gradient), 0.0)
         trials = [x + LENGTHS[:, None] * reach * _unit(gradient[0]), x + LENGTHS[:, None] * newton[0]]
         pool = region.clear(np.concatenate(trials))
         pool = pool[region.contains(pool)]

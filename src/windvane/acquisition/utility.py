@@ -25,23 +25,24 @@ Matrix = list[list[float]]
 
 
 class Partials(NamedTuple):
-    """u and its partial derivatives; each is a number, or an array like the means it was asked for."""
+    """u, its first derivatives u_m and u_s, and its second ones (u_mm, u_ms, u_ss), None if all are 0.
+
+    Each is a number, or an array like the means that it was asked for.
+    """
 
     value: Any
     mean: Any
     std: Any
-    mean_mean: Any = 0.0
-    mean_std: Any = 0.0
-    std_std: Any = 0.0
-
-    @property
-    def curved(self) -> bool:
-        """Whether any second derivative is given."""
-        return any(isinstance(second, np.ndarray) or second != 0.0 for second in self[3:])
+    second: tuple[Any, Any, Any] | None = None
 
 
 class Utility(Protocol):
     """u(mean, std), increasing in the mean. Means and stds are arrays, or plain numbers."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether u is a linear function: then it varies no faster than the posterior does."""
+        ...
 
     def value(self, mean: Any, std: Any) -> Any:
         """u."""
@@ -61,10 +62,15 @@ class UpperBound:
     """mean + multiplier std: linear, so that nothing but the slopes is needed.
 
     >>> UpperBound(2.0).partials(1.0, 0.5)
-    Partials(value=2.0, mean=1.0, std=2.0, mean_mean=0.0, mean_std=0.0, std_std=0.0)
+    Partials(value=2.0, mean=1.0, std=2.0, second=None)
     """
 
     multiplier: float = 0.0
+
+    @property
+    def linear(self) -> bool:
+        """It is."""
+        return True
 
     def value(self, mean: Any, std: Any) -> Any:
         """mean + c std."""
@@ -92,11 +98,11 @@ def gradient_and_hessian(surface: Derivatives, partials: Partials, std: Array) -
     slope = partials.mean if isinstance(partials.mean, float) else partials.mean[:, None]
     gradient = slope * dm + c[:, None] * dv
     twist = -c / (2.0 * std * std)  # of dv dv'
-    if not partials.curved:
-        return gradient, surface.bend(partials.mean, c) + (twist[:, None] * dv)[:, :, None] * dv[:, None, :]
-    ds = dv / (2.0 * std)[:, None]
-    mm, ms, ss = (np.broadcast_to(part, std.shape)[:, None] for part in partials[3:])
     hessian = surface.bend(partials.mean, c) + (twist[:, None] * dv)[:, :, None] * dv[:, None, :]
+    if partials.second is None:
+        return gradient, hessian
+    ds = dv / (2.0 * std)[:, None]
+    mm, ms, ss = (np.broadcast_to(part, std.shape)[:, None] for part in partials.second)
     hessian += (mm * dm + ms * ds)[:, :, None] * dm[:, None, :]
     hessian += (ms * dm + ss * ds)[:, :, None] * ds[:, None, :]
     return gradient, hessian
@@ -115,10 +121,9 @@ def derivatives_at(utility: Utility, local: PointDerivatives) -> tuple[float, Ve
     a, c = partials.mean, partials.std / std
     twist = c / variance
     slope = weights = G[0]  # k' K~^-1 of the gradient's rows, and after them of the Hessian's
-    if not partials.curved:
-        mm = ms = ss = 0.0
-    else:  # in terms of G_0 = -s ds
-        mm, ms, ss = partials.mean_mean, -partials.mean_std / std, partials.std_std / variance
+    mm = ms = ss = 0.0
+    if partials.second is not None:  # in terms of G_0 = -s ds
+        mm, ms, ss = partials.second[0], -partials.second[1] / std, partials.second[2] / variance
     gradient = [a * means[i] - c * slope[i] for i in range(1, d + 1)]
     hessian = [[0.0] * d for _ in range(d)]
     row = d

@@ -11,7 +11,7 @@ import numpy as np
 from windvane.checks import Array, array
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.kernels.base import Jet, Kernel
+from windvane.kernels.base import Kernel
 
 
 @component
@@ -72,16 +72,12 @@ class Empirical(Kernel):
         arms = A[:, 0].astype(np.intp)
         return np.asarray(self.covariance[arms, arms])
 
-    def jet(self, A: Array, B: Array) -> Jet:
+    def expand(self, a: Array, B: Array) -> Array:
         """Arms have no derivatives."""
-        del A, B
+        del a, B
         raise InvalidType(
             "kernel: Empirical compares arms; a continuous space needs RBF, Matern32 or Matern52"
         )
-
-    def expand(self, a: Array, B: Array) -> Array:
-        """Arms have no derivatives."""
-        return self.jet(a[None], B).bundle
 
     @property
     def theta(self) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidType
-from windvane.kernels.base import Jet, Kernel
+from windvane.kernels.base import Kernel
 
 
 @component
@@ -39,16 +39,12 @@ class Independent(Kernel):
         """The variance, m times."""
         return np.full(len(A), self.variance)
 
-    def jet(self, A: Array, B: Array) -> Jet:
+    def expand(self, a: Array, B: Array) -> Array:
         """Arms have no derivatives."""
-        del A, B
+        del a, B
         raise InvalidType(
             "kernel: Independent compares arms; a continuous space needs RBF, Matern32 or Matern52"
         )
-
-    def expand(self, a: Array, B: Array) -> Array:
-        """Arms have no derivatives."""
-        return self.jet(a[None], B).bundle
 
     @property
     def theta(self) -> Array:

@@ -103,14 +103,18 @@ class Stationary(Kernel):
         """v, m times."""
         return np.full(A.shape[0], self.variance)
 
+    def _derived(self, A: Array, B: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """1 / l^2, u, v g, 2 v g' and 4 v g'' for one point (d) or several (m x d)."""
+        scales = self._scales(A.shape[-1])
+        gap = A[..., None] - B.T
+        u = gap * scales[:, None]
+        gap *= u
+        return scales, u, *self.derivatives(np.add.reduce(gap, axis=-2))
+
     def jet(self, A: Array, B: Array) -> Jet:
         """Values, 2 v g' u, and weighted sums of the Hessian."""
         m, d = A.shape
-        scales = self._scales(d)
-        gap = A[:, :, None] - B.T
-        u = gap * scales[:, None]
-        gap *= u
-        value, first, second = self.derivatives(gap.sum(axis=1))
+        scales, u, value, first, second = self._derived(A, B)
         bundle = np.empty((m, 1 + d, B.shape[0]))
         bundle[:, 0] = value
         np.multiply(u, first[:, None, :], out=bundle[:, 1:])
@@ -125,11 +129,7 @@ class Stationary(Kernel):
     def expand(self, a: Array, B: Array) -> Array:
         """v g, 2 v g' u, and 4 v g'' u_i u_j + 2 v g' [i = j] / l_i^2."""
         d = len(a)
-        scales = self._scales(d)
-        gap = a[:, None] - B.T
-        u = gap * scales[:, None]
-        gap *= u
-        value, first, second = self.derivatives(np.add.reduce(gap))
+        scales, u, value, first, second = self._derived(a, B)
         i, j = upper_triangle(d)
         rows = np.empty((1 + d + len(i), len(B)))
         rows[0] = value

@@ -28,6 +28,26 @@ CLEAR = 1.0 + 1e-9  # radii from the centre at which a point counts as outside t
 
 @final
 @dataclass(frozen=True, eq=False)
+class Bounds:
+    """The box that a climb stays in, and the coordinates along which it moves: three arrays of length d."""
+
+    lower: Array
+    upper: Array
+    free: BoolArray
+
+    @cached_property
+    def walls(self) -> tuple[list[float], list[float], list[int]]:
+        """The same in plain numbers, with the coordinates that move as a list of axes."""
+        return self.lower.tolist(), self.upper.tolist(), np.flatnonzero(self.free).tolist()
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether any coordinate does."""
+        return bool(self.free.any())
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Region:
     """What may be asked for now. `Region.all_of(space)` is everything; the methods narrow it down.
 
@@ -140,19 +160,25 @@ class Region:
         return np.array_equal(self.lower, everything.lower) and np.array_equal(self.upper, everything.upper)
 
     @cached_property
-    def free(self) -> BoolArray:
-        """The coordinates that move continuously."""
-        return read_only(self.space.free & (self.lower < self.upper))
+    def continuous(self) -> Bounds:
+        """The bounds, with the coordinates that move continuously."""
+        return Bounds(self.lower, self.upper, read_only(self.space.free & (self.lower < self.upper)))
 
     @cached_property
-    def climbed(self) -> BoolArray:
-        """These, and the ones with many levels: a climb moves along them and rounds at the end."""
-        return read_only((self.space.free | self.space.fine) & (self.lower < self.upper))
+    def climbed(self) -> Bounds:
+        """The same with those of many levels as well: a climb moves along them and rounds at the end."""
+        free = (self.space.free | self.space.fine) & (self.lower < self.upper)
+        return Bounds(self.lower, self.upper, read_only(free))
 
     @cached_property
     def coarse(self) -> BoolArray:
         """The coordinates of choices and of integers with few levels that are not held."""
         return read_only(~(self.space.free | self.space.fine) & (self.lower < self.upper))
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether there are any."""
+        return bool(self.coarse.any())
 
     @cached_property
     def listed(self) -> Array | None:
@@ -185,6 +211,7 @@ class Region:
 
         Where balls overlap this may end in another one: look at `contains`.
         """
+        free = self.climbed.free
         for _ in range(3):
             points = self.nearest(points)
             if not len(self.excluded):
@@ -196,15 +223,15 @@ class Region:
             inside = depth[row, ball] >= 0.0
             if not inside.any():
                 break
-            away = np.where(self.climbed, points - self.excluded[ball], 0.0)
-            held = np.where(self.climbed, 0.0, points - self.excluded[ball])
+            away = np.where(free, points - self.excluded[ball], 0.0)
+            held = np.where(free, 0.0, points - self.excluded[ball])
             length = np.sqrt(np.vecdot(away, away))
             wanted = np.sqrt(np.maximum((CLEAR * self.radii[ball]) ** 2 - np.vecdot(held, held), 0.0))
             lost = length < 1e-12  # in the middle: any direction will do
-            away[lost] = self.climbed
-            length[lost] = np.sqrt(max(int(self.climbed.sum()), 1))
+            away[lost] = free
+            length[lost] = np.sqrt(max(int(free.sum()), 1))
             outward = away * ((wanted + 1e-12) / length)[:, None]
-            moved = np.where(self.climbed, self.excluded[ball] + outward, points)
+            moved = np.where(free, self.excluded[ball] + outward, points)
             points = np.where(inside[:, None], moved, points)
         return self.nearest(points)
 

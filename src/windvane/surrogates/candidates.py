@@ -18,16 +18,28 @@ from windvane.surrogates.cache import CandidateCache, GridCache, PointCache
 EVERYTHING = 4096  # finite domains up to this size are searched exactly
 SCATTERED = 1024
 LINE, SQUARE, CUBE = (256, 1024), (32, 96), (16, 16)  # fewest and most along an axis in 1, 2, 3 dimensions
+WORK = 8e9  # n^2 M, what a fresh posterior on M candidates costs: for more data there are fewer candidates
+LEAST = (64, 16, 8)  # along an axis in 1, 2, 3 dimensions, and
+LEAST_SCATTERED = 256  # in more, however many the data
 PER_LENGTHSCALE = 9.5  # grid points to a lengthscale: between them the bound hides no summit worth having
+ENOUGH = 9.0  # the same, with room for the two ends of an axis
 
 
-def candidate_cache(domain: Domain, kernel: Kernel) -> CandidateCache:
-    """The candidates of a domain."""
+def candidate_cache(domain: Domain, kernel: Kernel, data: int = 0) -> CandidateCache:
+    """The candidates of a domain, for that many data to begin with."""
+    most = int(WORK / max(data, 1) ** 2)
     if domain.size is not None and (domain.size <= EVERYTHING or _tabulated(kernel)):
         return PointCache(kernel, domain.everything())
     if domain.continuous and domain.dim <= 3:
-        return _grid(domain.dim, kernel)
-    return PointCache(kernel, domain.candidates(SCATTERED))
+        return _grid(domain.dim, kernel, most)
+    return PointCache(kernel, domain.candidates(min(SCATTERED, max(most, LEAST_SCATTERED))))
+
+
+def resolves(kernel: Kernel, shape: tuple[int, ...] | None) -> bool:
+    """Whether candidates of this shape are a grid so fine that no summit worth having hides between them."""
+    return (
+        shape is not None and isinstance(kernel, Stationary) and min(kernel.lengthscale) * shape[0] >= ENOUGH
+    )
 
 
 def _tabulated(kernel: Kernel) -> bool:
@@ -37,8 +49,10 @@ def _tabulated(kernel: Kernel) -> bool:
     return isinstance(kernel, Empirical)
 
 
-def _grid(dim: int, kernel: Kernel) -> CandidateCache:
-    axis = _axis(kernel, *(LINE, SQUARE, CUBE)[dim - 1])
+def _grid(dim: int, kernel: Kernel, most: int) -> CandidateCache:
+    fewest, finest = (LINE, SQUARE, CUBE)[dim - 1]
+    finest = min(finest, max(int(most ** (1.0 / dim)), LEAST[dim - 1]))
+    axis = _axis(kernel, min(fewest, finest), finest)
     side = len(axis)
     if dim == 1:
         cache: CandidateCache = PointCache(kernel, axis)

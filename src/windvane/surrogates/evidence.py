@@ -39,6 +39,7 @@ class Evidence:
         self, kernel: Kernel, temporal: Temporal, data: tuple[Array, Array, Array], moving: set[int]
     ) -> None:
         self.X, self.y, self.times = data
+        kernel.matrix(self.X[:1], self.X[:1])  # refuses the wrong number of lengthscales
         a, b = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
         self.in_space = [entry for entry in range(a) if entry in moving]
         self.in_time = [entry - a for entry in range(a, b) if entry in moving]

@@ -8,19 +8,22 @@ does best. `append` and `drop` cost O(n^2). Copies share what they have in commo
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from windvane.checks import Array
-from windvane.late import lapack
+from windvane.late import blas, lapack
 from windvane.surrogates.buffers import Tail, twin
 
 SMALL = 64  # rows up to which LAPACK inverts a triangle
+LARGE = 512  # rows from which it pays to tell BLAS that a factor is a triangle
 WHOLE = 96  # rows up to which a triangle is multiplied as if it were full
+BLOCKS = 5  # times as many, up to which two blocks are the fastest
 
 
 def below(W: Array, B: Array) -> Array:
-    """W B for a lower triangular W; a larger one without most of the zeros, in two blocks.
+    """W B for a lower triangular W; a larger one without most of the zeros, in two blocks, or more.
 
     >>> below(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([1.0, 1.0]))
     array([2., 4.])
@@ -30,8 +33,13 @@ def below(W: Array, B: Array) -> Array:
         return np.asarray(W @ B)
     half = n // 2
     product = np.empty(B.shape)
-    np.matmul(W[:half, :half], B[:half], out=product[:half])
-    np.matmul(W[half:], B, out=product[half:])
+    if n <= BLOCKS * WHOLE:
+        np.matmul(W[:half, :half], B[:half], out=product[:half])
+        np.matmul(W[half:], B, out=product[half:])
+        return product
+    product[:half] = below(W[:half, :half], B[:half])
+    product[half:] = below(W[half:, half:], B[half:])
+    product[half:] += W[half:, :half] @ B[:half]
     return product
 
 
@@ -53,8 +61,29 @@ def inverse_triangle(L: Array, out: Array | None = None) -> Array:
     first, second = W[:half, :half], W[half:, half:]
     inverse_triangle(L[:half, :half], first)
     inverse_triangle(L[half:, half:], second)
-    np.negative(second @ (L[half:, :half] @ first), out=W[half:, :half])
+    if n <= LARGE:
+        np.negative(second @ (L[half:, :half] @ first), out=W[half:, :half])
+    else:
+        right = blas.dtrmm(-1.0, first, L[half:, :half], side=1, lower=1)
+        W[half:, :half] = blas.dtrmm(1.0, second, right, lower=1, overwrite_b=1)
     return W
+
+
+def above(B: Array, W: Array) -> Array:
+    """B W' for a lower triangular W and rows B; a larger one without most of the zeros, in blocks.
+
+    >>> above(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0], [1.0, 3.0]]))
+    array([[2., 4.]])
+    """
+    n = len(W)
+    if n <= WHOLE:
+        return np.asarray(B @ W.T)
+    product = np.empty(B.shape)
+    blocks = 2 if n < 2 * WHOLE else 4
+    ends = [n * i // blocks for i in range(blocks + 1)]
+    for start, end in pairwise(ends):
+        np.matmul(B[:, :end], W[start:end, :end].T, out=product[:, start:end])
+    return product
 
 
 class Factor:

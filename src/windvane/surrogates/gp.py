@@ -78,10 +78,10 @@ class GP:
         cache: CandidateCache | None = None,
     ) -> None:
         self.kernel, self.noise, self.temporal = kernel, noise, temporal or Static()
-        self._timeless = self.temporal == Static()
+        self._timeless, self._ages = self.temporal == Static(), noise.ages
         self._signal = kernel.signal
         # whether the posterior on the candidates moves on with the clock, else it is made anew
-        self._moves = self.temporal.decay(0.0, 1.0) is not None and not noise.ages
+        self._moves = self.temporal.decay(0.0, 1.0) is not None and not self._ages
         self._cache = cache
         self._faded: tuple[float, Array, Array] | None = None
         self.replace(np.empty((0, dim)), np.empty(0), np.empty(0))
@@ -150,7 +150,7 @@ class GP:
         decay = None
         if sketch is not None:
             decay = 1.0 if now == sketch.at or not len(self) else self.temporal.decay(sketch.at, now)
-        if sketch is None or decay is None or (self.noise.ages and now != sketch.at):
+        if sketch is None or decay is None or (self._ages and now != sketch.at):
             sketch = self._sketch = self._sketched(now)
             decay = 1.0
         prior = self._cache.prior
@@ -224,7 +224,7 @@ class GP:
     def append(self, x: Array, y: float, time: float, projection: Projection | None = None) -> None:
         """Add an observation, O(n^2 + n M), or O(1) while nobody has looked if noise grows with age."""
         solution, sketch, times = self._solution, self._sketch, self.times
-        unseen = solution is None or (self.noise.ages and solution.at != time)
+        unseen = solution is None or (self._ages and solution.at != time)
         found = None if unseen else projection or self.project(x, time)
         self._information = None
         self.X = np.concatenate((self.X, x[None, :]))
@@ -235,7 +235,7 @@ class GP:
             return
         pivot = self.noise.variance + found.variance  # never below the noise, whatever the rounding
         self._solution, w, step = self._appended(solution, found, y, pivot)
-        if self.noise.ages:
+        if self._ages:
             self.information_gain()  # while the factor as of now is at hand
         elif self._cache is not None:
             self._sketch = self._sketch_appended(sketch, x, times, time, w, pivot, step)
@@ -246,7 +246,7 @@ class GP:
         rest = np.flatnonzero(np.arange(len(self)) != j)
         self.X, self.y, self.times = self.X[rest], self.y[rest], times[rest]
         self._solution, self._sketch, self._information = None, None, None
-        if solution is None or self.noise.ages:
+        if solution is None or self._ages:
             return
         factor = solution.factor.copy()
         column = factor.drop(j)
@@ -267,7 +267,7 @@ class GP:
         """Start again from these observations, in one factorisation."""
         self.X, self.y, self.times = X, y, times
         self._solution, self._sketch, self._information = None, None, None
-        if self.noise.ages:
+        if self._ages:
             return
         now = float(times[-1]) if len(y) else -math.inf
         self._solution = self._solve(now)
@@ -296,14 +296,14 @@ class GP:
     def _solved(self, now: float) -> Solution:
         """The solution as of `now`."""
         solution = self._solution
-        if solution is None or (self.noise.ages and solution.at != now):
+        if solution is None or (self._ages and solution.at != now):
             solution = self._solution = self._solve(now)
         return solution
 
     def _solve(self, now: float) -> Solution:
         """From the data alone; those of the very moment are appended, as they were when they came."""
         n = len(self)
-        if self.noise.ages:
+        if self._ages:
             n = int(np.searchsorted(self.times, now))
         solution = self._factored(n, now)
         for i in range(n, len(self)):
@@ -358,7 +358,7 @@ class GP:
             none = np.zeros(len(self._cache.points))
             return Sketch(now, none, none)
         solution, cache = self._solved(now), self._cache
-        if self.noise.ages:  # of all data together: one by one, they would differ in the last bit
+        if self._ages:  # of all data together: one by one, they would differ in the last bit
             cache = cache.emptied()
             cache.add_many(self.X)
         rows = cache.rows()

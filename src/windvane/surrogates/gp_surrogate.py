@@ -50,23 +50,22 @@ class GPSurrogate:
     (0, 1)
     """
 
-    def __init__(self, domain: Domain, model: Model) -> None:
+    def __init__(self, domain: Domain, model: Model, data: Dataset | None = None) -> None:
         self.domain, self.model = domain, model
-        self._gp = GP(
-            model.kernel, model.noise, domain.dim, model.temporal, candidate_cache(domain, model.kernel)
-        )
         self._searched = 0  # the step after which all starts of a fit were tried last
-        self._start(Dataset.empty(domain.dim))
+        self._start(Dataset.empty(domain.dim) if data is None else data)
 
     def _start(self, data: Dataset) -> None:
         """A fresh factorisation of `data`: the journal starts here."""
+        model, cache = self.model, candidate_cache(self.domain, self.model.kernel, len(data))
+        self._gp = GP(model.kernel, model.noise, self.domain.dim, model.temporal, cache)
         self.data = self._base = data
         self._journal: tuple[
             Observation | int, ...
         ] = ()  # what was appended, or the step of what was dropped
         self._drops = self._operations = 0
         self._allowed = DRIFT
-        self._gp.replace(data.X, self.model.scaling.inward(data.y), data.times)
+        self._gp.replace(data.X, model.scaling.inward(data.y), data.times)
 
     def _copy(self) -> GPSurrogate:
         """What the successor is made of: it may be changed, and this one does not notice."""
@@ -125,7 +124,7 @@ class GPSurrogate:
         old, new = self.data.steps, data.steps
         projection: Projection | None = None if opinion is None else opinion.update
         following = self._copy()
-        if len(new) == len(old) + 1 and np.array_equal(new[:-1], old):
+        if len(new) == len(old) + 1 and (new[:-1] == old).all():
             following._append(data[-1], projection)
         else:
             added = np.flatnonzero(~np.isin(new, old))
@@ -201,8 +200,7 @@ class GPSurrogate:
         return self._remodelled(replace(self.model, scaling=Scaling.of(y)))
 
     def _remodelled(self, model: Model) -> GPSurrogate:
-        other = GPSurrogate(self.domain, model)
-        other._start(self.data)
+        other = GPSurrogate(self.domain, model, self.data)
         other._searched = self._searched
         return other
 
@@ -220,8 +218,7 @@ class GPSurrogate:
     @staticmethod
     def restore(domain: Domain, model: Model, state: dict[str, Any]) -> GPSurrogate:
         """The surrogate that wrote the state, bit for bit."""
-        surrogate = GPSurrogate(domain, model)
-        surrogate._start(dataset(state["base"], domain))
+        surrogate = GPSurrogate(domain, model, dataset(state["base"], domain))
         surrogate._allowed = real("state(allowed)", state["allowed"], at_least=DRIFT)
         surrogate._searched = integer("state(searched)", state.get("searched", 0), at_least=0)
         for entry in state["journal"]:

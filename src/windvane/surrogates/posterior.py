@@ -6,6 +6,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.late import lapack
+from windvane.surrogates.candidates import resolves
 from windvane.surrogates.gp import GP
 from windvane.surrogates.surface import Local, Surface
 
@@ -36,6 +37,7 @@ class Posterior:
         self.size = len(gp)
         self.candidates = gp.candidates
         self.grid = gp.grid
+        self.resolved = resolves(gp.kernel, gp.grid)
         self.observed = gp.X
 
     def on_candidates(self) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ from windvane.checks import Array
 from windvane.kernels import Kernel
 from windvane.kernels.base import upper_triangle
 from windvane.surrogates.cache import CandidateCache
+from windvane.surrogates.candidates import resolves
 from windvane.surrogates.factor import below
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.tuning import DISPUTED
@@ -45,6 +46,7 @@ class MixturePosterior:
         self.size = len(X)
         self.candidates = cache.points
         self.grid = cache.shape
+        self.resolved = resolves(kernel, cache.shape)
         self.observed = X
 
     def on_candidates(self) -> tuple[Array, Array]:
