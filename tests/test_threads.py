@@ -1,5 +1,6 @@
 """One BLAS thread while we work, and the caller's own setting back afterwards."""
 
+import gc
 import threading
 
 import numpy as np
@@ -41,24 +42,42 @@ def counts(libraries):
 
 
 def test_inside_one_thread_outside_what_was_set(guard, libraries):
-    with guard:
+    with guard.hold():
         assert counts(libraries) == [1, 1, 1]
     assert counts(libraries) == [8, 1, 3]
     assert libraries[1].log == []  # what is right already is left alone
 
 
 def test_what_the_caller_sets_later_counts(guard, libraries):
-    with guard:
+    with guard.hold():
         pass
     libraries[0].count = 5
-    with guard:
+    with guard.hold():
         assert counts(libraries) == [1, 1, 1]
     assert counts(libraries) == [5, 1, 3]
 
 
+def test_an_interrupt_that_skips_the_end(guard, libraries):
+    """Raised on the first line of `__exit__`: the holder leaves when it is gone."""
+
+    def broken():
+        hold = guard.hold()
+        hold.__enter__()  # and then nothing: as if `__exit__` had never begun
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        broken()
+    del caught
+    gc.collect()
+    assert counts(libraries) == [8, 1, 3]
+    with guard.hold():
+        assert counts(libraries) == [1, 1, 1]
+    assert counts(libraries) == [8, 1, 3]
+
+
 def test_nested(guard, libraries):
-    with guard:
-        with guard, guard:
+    with guard.hold():
+        with guard.hold(), guard.hold():
             assert counts(libraries) == [1, 1, 1]
         assert counts(libraries) == [1, 1, 1]
     assert counts(libraries) == [8, 1, 3]
@@ -66,7 +85,7 @@ def test_nested(guard, libraries):
 
 
 def test_after_an_exception(guard, libraries):
-    with pytest.raises(ZeroDivisionError), guard, guard:
+    with pytest.raises(ZeroDivisionError), guard.hold(), guard.hold():
         _ = 1 / 0
     assert counts(libraries) == [8, 1, 3]
 
@@ -77,14 +96,14 @@ def test_several_threads(guard, libraries):
     seen = []
 
     def early():
-        with guard:
+        with guard.hold():
             first_in.set()
             second_in.wait(60)
         first_out.set()
 
     def late():
         first_in.wait(60)
-        with guard:
+        with guard.hold():
             second_in.set()
             first_out.wait(60)
             seen.append(counts(libraries))
@@ -104,7 +123,7 @@ def test_many_threads_at_once(guard, libraries):
 
     def work():
         for _ in range(300):
-            with guard:
+            with guard.hold():
                 if counts(libraries) != [1, 1, 1]:
                     wrong.append(counts(libraries))
 

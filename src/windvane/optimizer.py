@@ -141,7 +141,7 @@ class Optimizer:
 
     def _threads(self) -> AbstractContextManager[None]:
         """One BLAS thread, unless the products are too small for BLAS to share out anyway."""
-        return nullcontext() if self._light and self.size < FEW else one_thread
+        return nullcontext() if self._light and self.size < FEW else one_thread.hold()
 
     def _generator(self) -> np.random.Generator:
         """The generator of this step: a function of the seed and t, so that asking changes nothing."""

@@ -65,17 +65,17 @@ def _controls() -> list[Control]:
     return controls
 
 
-class OneThread(AbstractContextManager[None]):
-    """A context: the first to enter limits BLAS to one thread, the last to leave restores what was set.
+class OneThread:
+    """Limits BLAS to one thread while anybody holds it, and restores what was set when nobody does.
 
-    >>> with one_thread:
+    >>> with one_thread.hold():
     ...     [get() for get, _ in one_thread.controls] == [1] * len(one_thread.controls)
     True
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = 0
+        self._holders: set[int] = set()
         self._before: list[int] = []
 
     @cached_property
@@ -83,24 +83,50 @@ class OneThread(AbstractContextManager[None]):
         """The getter and setter of each library's number of threads."""
         return _controls()
 
-    def __enter__(self) -> None:
+    def hold(self) -> Hold:
+        """A context in which there is one thread."""
+        return Hold(self)
+
+    def enter(self, holder: int) -> None:
+        """Count one more holder; what was set is known before anything is."""
         with self._lock:
-            if self._inside == 0:
+            first = not self._holders
+            if first:
                 self._before = [get() for get, _ in self.controls]
-                for count, (_, put) in zip(self._before, self.controls, strict=True):
-                    if count != 1:
-                        put(1)
-            self._inside += 1
+            self._holders.add(holder)
+            if first:
+                self._set([1] * len(self._before))
+
+    def leave(self, holder: int) -> None:
+        """Count one fewer, once; the last one restores."""
+        with self._lock:
+            if self._holders == {holder}:
+                self._set(self._before)
+            self._holders.discard(holder)
+
+    def _set(self, counts: list[int]) -> None:
+        for before, count, (_, put) in zip(self._before, counts, self.controls, strict=True):
+            if before != 1:
+                put(count)
+
+
+class Hold(AbstractContextManager[None]):
+    """One holder. It leaves when the context ends, or when it is gone: an interrupt can skip the end."""
+
+    def __init__(self, guard: OneThread) -> None:
+        self._guard = guard
+
+    def __enter__(self) -> None:
+        self._guard.enter(id(self))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                for count, (_, put) in zip(self._before, self.controls, strict=True):
-                    if count != 1:
-                        put(count)
+        self._guard.leave(id(self))
+
+    def __del__(self) -> None:
+        if hasattr(self, "_guard"):  # else it was interrupted before it held anything
+            self._guard.leave(id(self))
 
 
 one_thread = OneThread()

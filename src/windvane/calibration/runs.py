@@ -160,7 +160,7 @@ def one_run(plan: CalibrationPlan, run: int) -> RunOutcome:
     """The run with this number; a pure function of its arguments, on one BLAS thread."""
     alarms: list[list[int]] = [[] for _ in plan.contestants]
     delays: list[list[int | None]] = [[] for _ in plan.contestants]
-    with one_thread:
+    with one_thread.hold():
         crowd = Crowd(plan, Luck(plan, run))
         for step in range(1, plan.steps + 1):
             if step == plan.jump_at:

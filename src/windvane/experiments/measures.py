@@ -32,7 +32,7 @@ SELDOM_MORE = 4  # tasks kept by a worker
 
 def run(trial: RunSpec) -> Result:
     """Carry out a trial, on one BLAS thread: another number of threads rounds differently."""
-    with one_thread:
+    with one_thread.hold():
         return MEASURES[trial.measure.name](trial, **trial.measure.keywords())
 
 

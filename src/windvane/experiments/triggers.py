@@ -133,7 +133,7 @@ def first_alarms(scene: Scene, triggers: Sequence[Trigger], seed: int) -> list[i
 
 def watch(scene: Scene, triggers: Sequence[Trigger], seeds: range) -> Steps:
     """First alarms, runs x triggers."""
-    with one_thread:
+    with one_thread.hold():
         return np.array([first_alarms(scene, triggers, seed) for seed in seeds], dtype=np.int64)
 
 
