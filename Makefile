@@ -85,7 +85,7 @@ quick: $(VENV)/experiments  ## every table and figure with a few runs each; DATA
 reproduce: $(VENV)/experiments  ## every table and figure at full size; with DATA=folder, also into docs/reproduction.md
 	$(BIN)/windvane reproduce all $(if $(DATA),--data $(DATA) --markdown docs/reproduction.md,--synthetic)
 
-endless: $(VENV)/demo  ## 100,000 tells with max_points=300: memory and time a step
+endless: $(VENV)/demo  ## 100,000 tells, auto told nothing among them: memory, time a step, the worst step
 	$(BIN)/python bench/endless.py
 
 first-steps: $(VENV)/demo  ## false alarms of ET-GP-UCB that is told nothing, by how long it learns first
@@ -102,6 +102,7 @@ BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version
 	@touch $@
 
 bench: .venv-bench/ready  ## Windvane beside its peers: time a step and regret, hours; BENCH=--quick for minutes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-bench/bin/python bench/default.py
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	  .venv-bench/bin/python bench/beside_botorch.py $(filter --quick,$(BENCH)) $(if $(PAGE),--page $(PAGE))
 	.venv-bench/bin/python bench/beside_peers.py $(BENCH) $(if $(PAGE),--page $(PAGE))

@@ -28,7 +28,7 @@ ALGORITHMS = {
     "w-dbo": ("w-dbo", {}),
     "r-gp-ucb": ("r-gp-ucb", {"period": 6}),
 }
-MOST = 60  # faults a step: all of them where there are fewer
+MOST = 40  # faults a step: all of them where there are fewer
 
 
 class Fault(BaseException):

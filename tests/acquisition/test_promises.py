@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
+from windvane.acquisition import Moment
 from windvane.surrogates import candidates
 from windvane.surrogates.gp import GP
 
@@ -234,7 +235,7 @@ def test_integers_beside_a_real_number_against_every_level(levels):
             opt.tell(space.decode(unit), float(rng.normal()))
         posterior = opt._progress.surrogate.posterior(opt.time)
         mean, variance = posterior.at(every)
-        c = opt.composition.acquisition.schedule.multiplier(opt._moment())
+        c = opt.composition.acquisition.schedule.multiplier(Moment(opt.step, opt.step, 2, lambda: 0.0))
         x = space.encode(opt.ask())
         reached = [float(each[0]) for each in posterior.at(x[None])]
         assert reached[0] + c * math.sqrt(reached[1]) >= (mean + c * np.sqrt(variance)).max() - 1e-3

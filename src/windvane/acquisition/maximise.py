@@ -67,7 +67,7 @@ def maximise(posterior: PosteriorView, region: Region, utility: Utility, generat
         if len(tied) >= PLATEAU:
             pick = tied[int(generator().integers(len(tied)))]
             return Proposal(points[pick], float(scores[pick]))
-    search = Search(posterior, region, utility, scale)
+    search = RegionSearch(posterior, region, utility, scale)
     fine = grid is not None and highest <= top + worth * scale  # no summit hides between its points
     if grid is not None and fine:
         peaks = best_of(scores, grid_peaks(scores, grid, near), GRID_STARTS)
@@ -142,7 +142,7 @@ def _tied(points: Array, values: Array, least: float, generator: Generator) -> P
     return Proposal(points[row], float(values[row]))
 
 
-class Search:
+class RegionSearch:
     """One search: the posterior, the region, the utility and the scale of its values."""
 
     def __init__(self, posterior: PosteriorView, region: Region, utility: Utility, scale: float) -> None:

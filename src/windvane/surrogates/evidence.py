@@ -24,6 +24,7 @@ from windvane.surrogates.factor import inverse_triangle
 from windvane.surrogates.noise import Noise
 
 NEAREST = 2.0**-53  # the distance of the largest number below 1
+LEAST = 1e-12  # of y' alpha / n: values that are nothing beside the noise
 LARGEST = 2**21  # numbers: beyond, distances along each coordinate are computed again every time
 
 
@@ -131,8 +132,8 @@ class Evidence:
             actions.append(self._variances * alpha)
         U = np.array(actions).reshape(len(traces), len(alpha))
         V = U @ W.T
-        r = float(z @ z) / len(z)
-        scale = (r - 1.0) / (r * math.log(r)) if r > 0.0 and abs(r - 1.0) > 1e-6 else 1.0
+        r = max(float(z @ z) / len(z), LEAST)
+        scale = (r - 1.0) / (r * math.log(r)) if abs(r - 1.0) > 1e-6 else 1.0
         return 0.5 * (np.array(traces) - U @ alpha), (0.5 * scale) * (V @ V.T)
 
     def _derivatives(self) -> Iterator[Array]:
