@@ -118,7 +118,7 @@ def test_the_delta_of_a_trigger_goes_with_any_acquisition():
 def test_auto_takes_a_trigger_and_a_window():
     made = wv.make(BOX, trigger=wv.ExactBound(0.05), reset_window=(3, 9), forced="empty", **GIVEN).composition
     assert isinstance(made.model, wv.Mixture)
-    assert (made.trigger, made.on_trigger) == (wv.ExactBound(0.05), wv.LastPoint())
+    assert (made.trigger, made.on_trigger) == (wv.ExactBound(0.05), wv.SinceChange())
     assert (made.window, made.on_forced) == (wv.ResetWindow(3, 9), wv.Empty())
 
 

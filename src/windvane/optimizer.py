@@ -40,6 +40,7 @@ from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 2
 VERSIONS = (1, STATE_VERSION)  # that can be read
+APART = 0.005  # of the range: evaluations of the same moment that are nearer than this are the same
 FEW = 32  # observations, see docs/decisions/0005
 LARGEST = 1e100  # of |y|: squares must not overflow
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
@@ -166,17 +167,20 @@ class Optimizer:
             with self._threads():
                 for number, point in enumerate(beside):
                     surrogate = _imagined(surrogate, point, now, self.step + number)
-                return self.space.decode(self._propose(surrogate, now, len(beside)))
+                region = self._region()
+                if self.space.continuous:  # else the same setting may be all there is
+                    region = region.without(np.array(beside), APART)
+                return self.space.decode(self._propose(surrogate, region, now, len(beside)))
         if self._asked is None or self._asked[0] is not progress or self._asked[1] != now:
             with self._threads():
-                self._asked = (progress, now, self._propose(surrogate, now))
+                self._asked = (progress, now, self._propose(surrogate, self._region(), now))
         return self.space.decode(self._asked[2])
 
-    def _propose(self, surrogate: Surrogate, now: float, *stream: int) -> Array:
+    def _propose(self, surrogate: Surrogate, region: Region, now: float, *stream: int) -> Array:
         moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
         seed = (self.seed, STREAM, self.step, *stream)
         return self.composition.acquisition.propose(
-            surrogate.posterior(now), self._region(), moment, lambda: np.random.default_rng(seed)
+            surrogate.posterior(now), region, moment, lambda: np.random.default_rng(seed)
         ).point
 
     def _region(self) -> Region:

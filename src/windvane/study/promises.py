@@ -77,7 +77,7 @@ def promise(
     if found.delta is not None and not composition.given:
         words.append("The model was learned from the data, so that it is right is an assumption.")
     at_step = None if isinstance(composition.trigger, Confirmed) else found.at_step
-    return Promise(found.delta, found.exact, at_step, None, " ".join(words))
+    return Promise(found.delta, found.exact, at_step, found.belief, " ".join(words))
 
 
 def _of(

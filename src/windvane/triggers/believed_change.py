@@ -48,7 +48,7 @@ class BelievedChange:
     ) -> tuple[Verdict, Memory]:
         """Compare the probability of all sudden changes with what it takes."""
         changes = () if opinion is None else opinion.changes
-        probability = sum(change.probability for change in changes)
+        probability = float(sum(change.probability for change in changes))
         if opinion is None or probability <= self.believed:
             return Verdict(False, probability, self.believed), ()
         change = self._latest(changes)
