@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VANISHED = 1e-4  # relative to the prior: what so old an observation adds is below rounding for any decision
 LONGEST = 1e4
 REMEMBERED = 64  # lengths of time: most callers have one, the length of a step
+MANY = 1024  # ages of observations: whole numbers of steps for most callers
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,15 @@ class StateSpace:
             return A, np.asarray(straight + np.where(i == j, 0.0, crossed))
 
         return moved
+
+    def arriving(self, ages: Array) -> Array:
+        """A(age) P h for each of n ages, p x n: the covariances of the state at present with f then."""
+        return np.array([self._arrival(age) for age in ages.tolist()]).reshape(-1, len(self.loading)).T
+
+    @cached_property
+    def _arrival(self) -> Callable[[float], Array]:
+        source = self.stationary @ self.loading
+        return lru_cache(maxsize=MANY)(lambda dt: self.transition(dt) @ source)
 
     def covariance(self, dt: float) -> float:
         """k_T(t, t + dt) = h' A(dt) P h."""

@@ -9,7 +9,6 @@ and tau move on with A: the posterior on M candidates stays exact at O(n M) an o
 from __future__ import annotations
 
 import math
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from windvane.checks import Array
 from windvane.data import IntArray
 from windvane.kernels.base import upper_triangle
 from windvane.kernels.state_space import state_space
+from windvane.surrogates.buffers import twin
 from windvane.surrogates.factor import Factor, below
 from windvane.surrogates.mixture.hypotheses import Hypothesis
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspect, Suspects
@@ -88,9 +88,9 @@ class Member:
 
     def copy(self) -> Member:
         """Another one with the same past."""
-        twin = copy(self)
-        twin.factor = self.factor.copy()
-        return twin
+        other = twin(self)
+        other.factor = self.factor.copy()
+        return other
 
     @property
     def watched(self) -> bool:
@@ -192,9 +192,7 @@ class Member:
                 self.factor.append(v, s + max(float(K[i, i]) - s - float(v @ v), 0.0))
         self.z = self.factor.project(y[first:])
         self.alpha = self.factor.back(self.z)
-        tau = np.empty((self.order, n))
-        for i, t in enumerate(own):
-            tau[:, i] = self.dynamics.transition(now - float(t)) @ self.source
+        tau = self.dynamics.arriving(now - own)
         self._view = self._moved = self._seen(now, tau, None, None, level)
 
     def watch(self, rows: Array) -> None:

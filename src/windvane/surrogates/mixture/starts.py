@@ -91,7 +91,13 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Array:
         residual, variance = member.innovations()
         extra = np.maximum(prior, residual * residual)
         logs[:, number], _ = log_evidence(residual, variance + member.noise.value, model.outliers, extra)
-    weights = model.prior
-    for row in logs:
-        weights = reweigh(weights, row, model.prior, model.share).weights
+    weights, returned = model.prior, model.share * model.prior
+    relative = np.exp(logs - logs.max(axis=1, keepdims=True)) if len(logs) else logs
+    for densities, log_densities in zip(relative, logs, strict=True):
+        joint = weights * densities
+        total = float(joint.sum())
+        if total > 1e-200:  # what `reweigh` does, without logarithms
+            weights = joint * ((1.0 - model.share) / total) + returned
+        else:
+            weights = reweigh(weights, log_densities, model.prior, model.share).weights
     return weights

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +19,7 @@ from windvane.checks import Array
 from windvane.data import Change, Dataset, Observation, Opinion, Prediction
 from windvane.spaces.base import Domain
 from windvane.surrogates.base import Forecast
+from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search
 from windvane.surrogates.mixture import learning, saved, starts
@@ -50,8 +50,7 @@ class MixtureSurrogate:
         self._y = model.scaling.inward(data.y)
         self._times = data.times / model.interval
         self._cache = candidate_cache(domain, model.kernel)
-        for x in data.X:
-            self._cache.add(x)
+        self._cache.add_many(data.X)
         self._settle()
 
     @staticmethod
@@ -233,7 +232,7 @@ class MixtureSurrogate:
         """All members take the observation in; their sums over the data are one matrix product."""
         model, n = self.model, len(self.data)
         now, y = new.time / model.interval, model.scaling.inward(new.y)
-        after = copy(self)
+        after = twin(self)
         after.weights = update.weights
         after.members = members = [member.copy() for member in update.members]
         after._cache = self._cache.copy()
