@@ -255,7 +255,8 @@ class Optimizer:
         age = before.age
         if not ruling.set_aside:
             reset = ruling.decision != "no"
-            surrogate, age = self._learned(surrogate, new, 0 if reset else before.elapsed)
+            thinned = not reset and len(surrogate.data) < len(before.surrogate.data)
+            surrogate, age = self._learned(surrogate, new, 0 if reset else before.elapsed, thinned)
         origin = stamp - new.time if before.last_time is None else before.origin
         after = Progress(surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held)
         return after, self._event(after, new, told, y, forecast.prediction, opinion, ruling, kept)
@@ -290,10 +291,15 @@ class Optimizer:
         decoded = self.space.decode(point)
         return {name: float(told[name]) if isinstance(v, float) else v for name, v in decoded.items()}
 
-    def _learned(self, surrogate: Surrogate, new: Observation, elapsed: int) -> tuple[Surrogate, int]:
-        """Fitted if it is time to, and the tells since the last fit; `elapsed` is 0 right after a reset."""
+    def _learned(
+        self, surrogate: Surrogate, new: Observation, elapsed: int, thinned: bool
+    ) -> tuple[Surrogate, int]:
+        """Fitted if it is time to, and the tells since the last fit; `elapsed` is 0 right after a reset.
+
+        Where many observations were dropped together there was work enough in this step: a fit can wait.
+        """
         composition, age = self.composition, self._progress.age + 1
-        if composition.learning.due(elapsed, len(surrogate.data), age, self._dim):
+        if not thinned and composition.learning.due(elapsed, len(surrogate.data), age, self._dim):
             learned = surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
             return learned, 0
         if composition.rescale and new.step == 1:

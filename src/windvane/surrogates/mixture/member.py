@@ -21,7 +21,7 @@ from windvane.surrogates.buffers import twin
 from windvane.surrogates.factor import Factor, below
 from windvane.surrogates.mixture.hypotheses import Hypothesis
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspect, Suspects
-from windvane.surrogates.mixture.tuning import FEWEST_TO_DROP, SLACK
+from windvane.surrogates.mixture.tuning import CHUNK, FEWEST_TO_DROP, SLACK
 
 
 class View(NamedTuple):
@@ -199,13 +199,14 @@ class Member:
         """Start to keep the posterior on the candidates; `rows` is k_S(data, candidates)."""
         view = self._view
         mean, gain = np.zeros((self.order, rows.shape[1])), np.zeros((len(self._rows), rows.shape[1]))
-        if len(self):
-            own = rows[self.first :]
+        for start in range(0, rows.shape[1] if len(self) else 0, CHUNK):
+            some = slice(start, start + CHUNK)
+            own = rows[self.first :, some]
             V = [below(self.factor.W, tau[:, None] * own) for tau in view.tau]
             for i, known in enumerate(V):
-                mean[i] = self.z @ known
+                mean[i, some] = self.z @ known
             for row, (i, j) in enumerate(zip(self._rows, self._columns, strict=True)):
-                gain[row] = np.einsum("nm,nm->m", V[i], V[j])
+                gain[row, some] = np.einsum("nm,nm->m", V[i], V[j])
         self._view = self._moved = view._replace(mean=mean, gain=gain)
 
     def unwatch(self) -> None:

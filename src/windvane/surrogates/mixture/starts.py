@@ -15,7 +15,7 @@ from windvane.surrogates.mixture.hypotheses import CHANGED
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, log_evidence, noises, suspicion
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SAME
 from windvane.surrogates.mixture.weights import reweigh
 
 
@@ -62,7 +62,7 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Mem
     """Judge again, by what all other data say, what was measured before the scale of y was known, and what
     was held to be an outlier: on another scale it may be none.
 
-    Returns the members that changed their mind; their data are to be factored again.
+    Returns the members whose noises have changed by that; their data are to be factored again.
     """
     early = data.steps <= FEWEST_TO_FIT
     prior = model.kernel.diagonal(data.X)
@@ -75,11 +75,14 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Mem
         residual, variance = member.left_out(rows - member.first)
         extra = np.maximum(model.outlier_size * prior[rows], residual * residual)
         _, shares = log_evidence(residual, variance + member.noise.value, model.outliers, extra)
-        before = member.suspects
         for row, share, size in zip(rows, shares.tolist(), extra.tolist(), strict=True):
             member.doubt(int(data.steps[row]), suspicion(share, size, model.scaling.scale))
-        if before != member.suspects:
+        before = member.noises
+        quieten(model, data, (member,))
+        if np.abs(np.log(member.noises / before)).max() > SAME:
             changed.append(member)
+        else:
+            member.noises = before
     return changed
 
 

@@ -76,9 +76,7 @@ class MixtureSurrogate:
         starts.quieten(model, data, everyone)
         starts.factor(model, data, everyone)
         if review:
-            changed = starts.review(model, data, everyone)
-            starts.quieten(model, data, changed)
-            starts.factor(model, data, changed)
+            starts.factor(model, data, starts.review(model, data, everyone))
         own = starts.weigh(model, data, members) * (1.0 - sum(weight for weight, _ in runs))
         weights = np.concatenate((own, [weight for weight, _ in runs]))
         return MixtureSurrogate(self.domain, model, data, everyone, weights)

@@ -7,6 +7,7 @@ Those that a caller may want to set are fields of `Mixture`; these are not.
 
 ACTING = 0.02  # the weight from which a member keeps its candidates: docs/decisions/0015, "Cost"
 IDLE = 0.005  # the weight below which it stops; between the two it goes on as it was
+CHUNK = 1024  # candidates at a time: the products stay in the processor's cache
 REFRESH = 256  # observations between two fresh factorisations: rounding stays below 1e-9 (tests)
 
 # -- data that a member no longer needs (speed only) ----------------------------------------------------
@@ -30,6 +31,7 @@ TIMED = (2, 4, 8, 16)  # steps at which the length of a step is looked at: docs/
 # -- outliers -------------------------------------------------------------------------------------------
 
 SUSPECT = 0.02  # the probability from which it is remembered that an observation may be an outlier
+SAME = 0.2  # of the logarithm of a noise: what changes less by a second judgement is not worth a factor
 PASSES = 2  # variational passes an observation: a third moves the noise by less than 1 %
 
 # -- the acquisition ------------------------------------------------------------------------------------
