@@ -63,7 +63,7 @@ def auto(
     trigger: Annotated[Trigger | None, AUTO_TRIGGER] = None,
     reset_window: ResetWindow | None = None,
     forced: str = "last",
-    max_points: int = 400,
+    max_points: int = 300,
 ) -> Composition:
     """A mixture of hypotheses about time; its trigger is a change that it believes in."""
     return common.compose(
