@@ -11,7 +11,7 @@ import pytest
 import windvane as wv
 from windvane.algorithms import ALGORITHMS, fresh_seed
 from windvane.kernels import Stationary
-from windvane.options import NEEDED, OPTIONS
+from windvane.options.declared import NEEDED, OPTIONS
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
 GIVEN = {"kernel": wv.RBF(0.2), "noise_variance": 0.02}

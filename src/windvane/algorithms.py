@@ -13,15 +13,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from windvane import auto_model
 from windvane.acquisition import ConstantBeta, Uniform
 from windvane.checks import goal_name, integer, one_of
-from windvane.common_options import CommonOptions
 from windvane.composition import Composition
 from windvane.errors import InvalidType
 from windvane.kernels import Markov, SpaceTime, TimeMatern32, Wiener
 from windvane.optimizer import Optimizer
-from windvane.option_groups import (
+from windvane.options import auto_model
+from windvane.options.common import CommonOptions
+from windvane.options.declared import AUTO_TRIGGER, INJECTED_VARIANCE, RATE_BOUNDS_NEEDED
+from windvane.options.groups import (
     FORCED,
     EventOptions,
     IGPOptions,
@@ -29,8 +30,7 @@ from windvane.option_groups import (
     period_of_rate,
     window_of_rates,
 )
-from windvane.options import AUTO_TRIGGER, INJECTED_VARIANCE, RATE_BOUNDS_NEEDED
-from windvane.registry import ALGORITHMS, Algorithm, algorithm
+from windvane.options.registry import ALGORITHMS, Algorithm, algorithm
 from windvane.retention import (
     Backtracking,
     Empty,

@@ -13,13 +13,14 @@ All of `tell` computes; the last line assigns. Whatever is raised before, the op
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from reprlib import repr as brief
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from windvane import progress as saved
 from windvane.acquisition import Moment, believed_best
 from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
@@ -27,45 +28,19 @@ from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument
 from windvane.older import upgraded
-from windvane.retention import Belief
-from windvane.retention import base as limits
+from windvane.progress import LARGEST, Held, Progress, echo, limit_view
 from windvane.spaces import Region
 from windvane.spaces.base import Domain
 from windvane.surrogates import Mixture, Model, Surrogate
-from windvane.surrogates.state import feasible
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
-from windvane.triggers import base as triggers
 from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 2
 VERSIONS = (1, STATE_VERSION)  # that can be read
 APART = 0.005  # of the range: evaluations of the same moment that are nearer than this are the same
 FEW = 32  # observations, see docs/decisions/0005
-LARGEST = 1e100  # of |y|: squares must not overflow
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
-
-
-class Held(NamedTuple):
-    """An observation set aside: a change or an outlier, as the next one will tell."""
-
-    observation: Observation
-    x: Any  # the point as it was told, to ask for it again
-
-
-class Progress(NamedTuple):
-    """Where an optimiser stands: all that a `tell` replaces."""
-
-    surrogate: Surrogate
-    memory: Memory  # the trigger's
-    allowance: Memory  # the limit's
-    step: int = 1  # t of the next observation
-    elapsed: int = 1  # t_r of the next observation
-    age: int = 0  # tells since the last fit
-    last_time: float | None = None
-    origin: float = 0.0
-    last_point: Array | None = None
-    held: Held | None = None
 
 
 class Optimizer:
@@ -162,7 +137,7 @@ class Optimizer:
         _, now = self._now(time)
         beside = [self.space.encode(point) for point in pending]
         if held is not None and not any(np.array_equal(held.observation.x, x) for x in beside):
-            return _echo(held.x)
+            return echo(held.x)
         if beside:
             with self._threads():
                 for number, point in enumerate(beside):
@@ -223,7 +198,7 @@ class Optimizer:
         value = self._sign * real("y", y, at_least=-LARGEST, at_most=LARGEST)
         stamp, now = self._now(time)
         new = Observation(point, value, now, self.step)
-        told = _echo(x)
+        told = echo(x)
         with self._threads():
             after, event = self._told(new, told, float(y), stamp)
         self._progress = after
@@ -241,14 +216,14 @@ class Optimizer:
         if ruling.set_aside:
             held = Held(new, self._again(told, new.x))
         elif ruling.decision == "no":
-            data, allowance = composition.limit.apply(surrogate.data + new, _belief(surrogate), allowance)
+            data, allowance = composition.limit.apply(surrogate.data + new, limit_view(surrogate), allowance)
             surrogate = surrogate.follow(data, opinion)
         else:
             data = surrogate.data
             if before.held is not None and ruling.outlier is None:
                 data += before.held.observation
             data, allowance = composition.limit.apply(
-                self._kept(ruling, data + new), _belief(surrogate), composition.limit.start()
+                self._kept(ruling, data + new), limit_view(surrogate), composition.limit.start()
             )
             kept, elapsed, memory = len(data), 1, composition.trigger.start()
             surrogate = surrogate.restart(data, opinion)
@@ -350,29 +325,14 @@ class Optimizer:
 
     def state(self) -> dict[str, Any]:
         """Plain JSON from which `windvane.restore` continues bit for bit."""
-        now = self._progress
-        state = {
+        return {
             "windvane": STATE_VERSION,
             "space": encode(self.space),
             "composition": encode(self.composition),
             "goal": self.goal,
             "seed": self.seed,
-            "step": now.step,
-            "elapsed": now.elapsed,
-            "age": now.age,
-            "last_time": now.last_time,
-            "origin": now.origin,
-            "last_point": None if now.last_point is None else now.last_point.tolist(),
-            "memory": list(now.memory),
-            "surrogate": now.surrogate.state(),
+            **saved.plain(self._progress),
         }
-        if now.allowance:
-            state["allowance"] = list(now.allowance)
-        if now.held is not None:
-            (_, y, time, step), x = now.held
-            told = x.tolist() if isinstance(x, np.ndarray) else _echo(x)
-            state["held"] = {"x": told, "y": y, "time": time, "step": step}
-        return state
 
 
 def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:
@@ -380,12 +340,6 @@ def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surr
     forecast = surrogate.forecast(point, now)
     imagined = Observation(point, forecast.prediction.mean, now, step)
     return surrogate.follow(surrogate.data + imagined, surrogate.weigh(imagined, forecast))
-
-
-def _belief(surrogate: Surrogate) -> Belief:
-    """What a limit may know of the model in force."""
-    model, scaling = surrogate.model, surrogate.model.scaling
-    return Belief(model.kernel, model.temporal, model.noise_variance, scaling.offset, scaling.scale)
 
 
 def restore(state: Any) -> Optimizer:
@@ -404,55 +358,9 @@ def restore(state: Any) -> Optimizer:
         if not isinstance(space, Domain) or not isinstance(composition, Composition):
             raise CorruptState("state: the space or the composition is missing")
         optimizer = Optimizer(space, composition, goal=state["goal"], seed=state["seed"])
-        optimizer._progress = _progress(state, space, composition)
+        optimizer._progress = saved.read(state, space, composition)
     except CorruptState:
         raise
     except Exception as error:  # the state is to blame, whatever reading it has led to
         raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
     return optimizer
-
-
-def _progress(state: dict[str, Any], space: Domain, composition: Composition) -> Progress:
-    """Where the optimiser stood, as `state` wrote it."""
-    step = integer("state(step)", state["step"], at_least=1)
-    last, point = state["last_time"], state["last_point"]
-    if (step > 1) == (last is None) or (last is None) != (point is None):
-        raise CorruptState("state: the last observation's time and point do not fit the step")
-    model = decode(state["surrogate"]["model"])
-    if type(model) is not type(composition.model):
-        raise CorruptState("state: the surrogate's model is missing, or another than the composition's")
-    held = _held(state["held"], space) if "held" in state else None
-    if held is not None and held.observation.step != step - 1:
-        raise CorruptState("state: what is set aside is not the last observation")
-    surrogate = model.restored(space, state["surrogate"])
-    allowance = composition.limit.start()
-    if "allowance" in state:
-        allowance = limits.memory_from_json(
-            composition.limit, state["allowance"], surrogate.data, _belief(surrogate)
-        )
-    return Progress(
-        surrogate=surrogate,
-        memory=triggers.memory_from_json(composition.trigger, state["memory"]),
-        allowance=allowance,
-        step=step,
-        elapsed=integer("state(elapsed)", state["elapsed"], at_least=1),
-        age=integer("state(age)", state["age"], at_least=0),
-        last_time=None if last is None else real("state(last_time)", last),
-        origin=real("state(origin)", state["origin"]),
-        last_point=None if point is None else feasible("state(last_point)", point, space),
-        held=held,
-    )
-
-
-def _held(state: Any, space: Domain) -> Held:
-    """What was set aside, as `state` wrote it."""
-    x, y = state["x"], real("state(held y)", state["y"], at_least=-LARGEST, at_most=LARGEST)
-    time, step = real("state(held time)", state["time"]), integer("state(held step)", state["step"])
-    return Held(Observation(space.encode(x), y, time, step), _echo(x))
-
-
-def _echo(x: Any) -> Any:
-    """The told point as a value of our own, so that a later change by the caller does not reach the log."""
-    if isinstance(x, Mapping):
-        return dict(x)
-    return np.array(x, dtype=np.float64) if np.ndim(x) else int(x)

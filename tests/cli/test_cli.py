@@ -12,7 +12,7 @@ from windvane.cli import demo as demo_verb
 from windvane.cli import main
 from windvane.errors import MissingExtra
 from windvane.experiments.paper import EXPERIMENTS
-from windvane.options import OPTIONS
+from windvane.options.declared import OPTIONS
 
 
 def run(capsys, *arguments):

@@ -15,7 +15,7 @@ from windvane.algorithms import ALGORITHMS
 from windvane.checks import one_of
 from windvane.cli.option_table import OptionRow, lines, option_rows, rows_of, wrapped
 from windvane.experiments.paper import EXPERIMENTS
-from windvane.options import OPTIONS
+from windvane.options.declared import OPTIONS
 from windvane.tasks import TASKS
 
 KINDS = ("algorithms", "triggers", "tasks", "experiments")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from windvane.algorithms import ALGORITHMS
-from windvane.options import OPTIONS, Option
+from windvane.options.declared import OPTIONS, Option
 
 
 class OptionRow(NamedTuple):

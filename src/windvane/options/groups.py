@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from windvane.acquisition import IGPBeta
-from windvane.common_options import CommonOptions
 from windvane.errors import InvalidArgument
 from windvane.kernels import RBF, Empirical, Kernel, Matern32, Matern52, Product, Sum
-from windvane.options import HORIZON_OF_VARIATION, IGP_DELTA
+from windvane.options.common import CommonOptions
+from windvane.options.declared import HORIZON_OF_VARIATION, IGP_DELTA
 from windvane.retention import Empty, LastPoint, Retention
 from windvane.theory import greedy_information_gain, reset_time, reset_window
 from windvane.triggers import PosteriorBound, ResetWindow, Trigger

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from windvane.common_options import LEAST_LEARNED, CommonOptions
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
+from windvane.options.common import LEAST_LEARNED, CommonOptions
 from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
 from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 

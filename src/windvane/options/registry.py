@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Any, TypeVar, get_args
 
-from windvane.common_options import CommonOptions
 from windvane.composition import Composition
 from windvane.errors import InvalidArgument
-from windvane.options import NEEDED, OPTIONS, Option
+from windvane.options.common import CommonOptions
+from windvane.options.declared import NEEDED, OPTIONS, Option
 from windvane.spaces.base import Domain
 
 Source = Callable[..., Any]

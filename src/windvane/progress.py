@@ -1,0 +1,118 @@
+"""Where an optimiser stands: all that a `tell` replaces with one assignment, and its plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from windvane.checks import Array, integer, real
+from windvane.codec import decode
+from windvane.composition import Composition
+from windvane.data import Observation
+from windvane.errors import CorruptState
+from windvane.retention import Belief
+from windvane.retention import base as limits
+from windvane.spaces.base import Domain
+from windvane.surrogates import Surrogate
+from windvane.surrogates.state import feasible
+from windvane.triggers import Memory
+from windvane.triggers import base as triggers
+
+LARGEST = 1e100  # of |y|: squares must not overflow
+
+
+class Held(NamedTuple):
+    """An observation set aside: a change or an outlier, as the next one will tell."""
+
+    observation: Observation
+    x: Any  # the point as it was told, to ask for it again
+
+
+class Progress(NamedTuple):
+    """Where an optimiser stands: all that a `tell` replaces."""
+
+    surrogate: Surrogate
+    memory: Memory  # the trigger's
+    allowance: Memory  # the limit's
+    step: int = 1  # t of the next observation
+    elapsed: int = 1  # t_r of the next observation
+    age: int = 0  # tells since the last fit
+    last_time: float | None = None
+    origin: float = 0.0
+    last_point: Array | None = None
+    held: Held | None = None
+
+
+def limit_view(surrogate: Surrogate) -> Belief:
+    """What a limit may know of the model in force."""
+    model, scaling = surrogate.model, surrogate.model.scaling
+    return Belief(model.kernel, model.temporal, model.noise_variance, scaling.offset, scaling.scale)
+
+
+def plain(progress: Progress) -> dict[str, Any]:
+    """Plain JSON; what is empty is left out."""
+    state = {
+        "step": progress.step,
+        "elapsed": progress.elapsed,
+        "age": progress.age,
+        "last_time": progress.last_time,
+        "origin": progress.origin,
+        "last_point": None if progress.last_point is None else progress.last_point.tolist(),
+        "memory": list(progress.memory),
+        "surrogate": progress.surrogate.state(),
+    }
+    if progress.allowance:
+        state["allowance"] = list(progress.allowance)
+    if progress.held is not None:
+        (_, y, time, step), x = progress.held
+        told = x.tolist() if isinstance(x, np.ndarray) else echo(x)
+        state["held"] = {"x": told, "y": y, "time": time, "step": step}
+    return state
+
+
+def read(state: dict[str, Any], space: Domain, composition: Composition) -> Progress:
+    """Where the optimiser stood, as `state` wrote it."""
+    step = integer("state(step)", state["step"], at_least=1)
+    last, point = state["last_time"], state["last_point"]
+    if (step > 1) == (last is None) or (last is None) != (point is None):
+        raise CorruptState("state: the last observation's time and point do not fit the step")
+    model = decode(state["surrogate"]["model"])
+    if type(model) is not type(composition.model):
+        raise CorruptState("state: the surrogate's model is missing, or another than the composition's")
+    held = _held(state["held"], space) if "held" in state else None
+    if held is not None and held.observation.step != step - 1:
+        raise CorruptState("state: what is set aside is not the last observation")
+    surrogate = model.restored(space, state["surrogate"])
+    allowance = composition.limit.start()
+    if "allowance" in state:
+        allowance = limits.memory_from_json(
+            composition.limit, state["allowance"], surrogate.data, limit_view(surrogate)
+        )
+    return Progress(
+        surrogate=surrogate,
+        memory=triggers.memory_from_json(composition.trigger, state["memory"]),
+        allowance=allowance,
+        step=step,
+        elapsed=integer("state(elapsed)", state["elapsed"], at_least=1),
+        age=integer("state(age)", state["age"], at_least=0),
+        last_time=None if last is None else real("state(last_time)", last),
+        origin=real("state(origin)", state["origin"]),
+        last_point=None if point is None else feasible("state(last_point)", point, space),
+        held=held,
+    )
+
+
+def _held(state: Any, space: Domain) -> Held:
+    """What was set aside, as `state` wrote it."""
+    x, y = state["x"], real("state(held y)", state["y"], at_least=-LARGEST, at_most=LARGEST)
+    time, step = real("state(held time)", state["time"]), integer("state(held step)", state["step"])
+    return Held(Observation(space.encode(x), y, time, step), echo(x))
+
+
+def echo(x: Any) -> Any:
+    """The told point as a value of our own, so that a later change by the caller does not reach the log."""
+    if isinstance(x, Mapping):
+        return dict(x)
+    return np.array(x, dtype=np.float64) if np.ndim(x) else int(x)
