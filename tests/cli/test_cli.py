@@ -74,7 +74,7 @@ def test_list_says_what_each_option_is_for(capsys, monkeypatch, width):
             assert f" {option} {about.purpose} allowed {about.allowed} default" in said
             assert about.default_text in said
     assert max(map(len, out.splitlines())) <= width
-    assert "no limit; in auto: 400" in said
+    assert "no limit; in auto: 300" in said
     assert "taken by all but random" in said
 
 
