@@ -133,3 +133,73 @@ def test_a_mixture_under_any_trigger_and_retention(told, trigger, retention):
     twin = wv.restore(json.loads(json.dumps(opt.state(), allow_nan=False)))
     assert np.array_equal(twin.ask(), opt.ask())
     assert twin.tell([0.3], 1.0) == opt.tell([0.3], 1.0)
+
+
+# -- found by trying to break it -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "told", [{"noise_variance": 1.0}, {"noise_variance": 0.01}, {"scaling": wv.Scaling(0.0, 1.0)}], ids=str
+)
+def test_values_far_from_nothing(told):
+    """Around 20, where the model begins at 0: all of them outliers, or none."""
+    opt = wv.make(LINE, seed=0, **told)
+    for step in range(1, 26):
+        x = opt.ask()
+        opt.tell(x, 20.0 + math.sin(5.0 * x[0]) + 0.02 * math.cos(77.0 * step))
+    assert opt.best().mean == pytest.approx(21.0, abs=0.4)
+
+
+def test_values_that_grow_tenfold_at_every_step():
+    opt = wv.make(LINE, seed=0)
+    for power in range(60):
+        finite(opt.tell(opt.ask(), 10.0**power))
+
+
+def test_a_state_is_the_callers_to_change():
+    opt = wv.make(LINE, seed=0)
+    opt.tell([0.5], 1.0)
+    opt.state()["surrogate"]["start"]["weights"][0] = 9.0
+    assert wv.restore(opt.state()).ask() == opt.ask()
+
+
+def test_stamps_in_nanoseconds():
+    """Beyond 2^53 a stamp cannot hold a difference of 1; the first is at 1 all the same."""
+    late, early = (wv.make(LINE, seed=0) for _ in range(2))
+    for step in range(6):
+        for opt, start in ((late, 1.7e18), (early, 0.0)):
+            opt.tell([0.15 * step], math.sin(step), time=start + 1e12 * (step // 2))
+    assert late.data.times.tolist() == early.data.times.tolist()
+    assert late.data.times[0] == 1.0
+    np.testing.assert_array_equal(
+        late.predict([[0.3]], time=1.7e18 + 3e12), early.predict([[0.3]], time=3e12)
+    )
+
+
+def test_a_span_of_time_without_end_is_refused():
+    opt = wv.make(LINE, seed=0)
+    opt.tell([0.5], 1.0, time=-1e308)
+    before = json.dumps(opt.state())
+    with pytest.raises(wv.InvalidArgument, match=r"time=1e\+308: too far"):
+        opt.tell([0.6], 1.0, time=1e308)
+    assert json.dumps(opt.state()) == before
+
+
+def test_pending_points_that_cover_the_space():
+    opt = wv.make(LINE, seed=0)
+    opt.tell([0.5], 1.0)
+    x = opt.ask(pending=[[i / 100] for i in range(101)])
+    assert min(abs(x[0] - i / 100) for i in range(101)) > 0.0
+
+
+@pytest.mark.parametrize("pending", [None, 0.5, "x"])
+def test_pending_that_is_no_list(pending):
+    with pytest.raises(wv.InvalidType, match="pending="):
+        wv.make(LINE, seed=0).ask(pending=pending)
+
+
+def test_ei_after_a_sudden_change():
+    """What came before says nothing: no warnings, which are errors here, and a point."""
+    opt = wv.make(wv.Box([(0, 1)] * 5), acquisition=wv.LogEI(), seed=0)
+    for step in range(20):
+        opt.tell(opt.ask(), float(step % 3) + (50.0 if step >= 14 else 0.0))

@@ -13,6 +13,7 @@ All of `tell` computes; the last line assigns. Whatever is raised before, the op
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from reprlib import repr as brief
@@ -26,7 +27,7 @@ from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
-from windvane.errors import CorruptState, InvalidArgument
+from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.older import upgraded
 from windvane.progress import LARGEST, Held, Progress, echo, limit_view
 from windvane.spaces import Region
@@ -38,7 +39,7 @@ from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 2
 VERSIONS = (1, STATE_VERSION)  # that can be read
-APART = 0.005  # of the range: evaluations of the same moment that are nearer than this are the same
+APART = 0.005  # of the range: how far apart two evaluations of the same moment are; n of them, an n-th of it
 FEW = 32  # observations, see docs/decisions/0005
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
@@ -106,14 +107,15 @@ class Optimizer:
     def _now(self, time: Any) -> tuple[float, float]:
         """A time as told, and on the model's axis, where the first observation is at 1."""
         last, origin = self._progress.last_time, self._progress.origin
-        if time is None:
-            return self.time, self.time - origin
-        stamp = real("time", time)
+        stamp = self.time if time is None else real("time", time)
         if last is None:
             return stamp, 1.0
         if stamp < last:
             raise InvalidArgument(f"time={time!r}: must not be before the last observation at {last!r}")
-        return stamp, stamp - origin
+        now = (stamp - (origin + 1.0)) + 1.0  # in this order, so that large stamps do not swallow the 1
+        if not math.isfinite(now):
+            raise InvalidArgument(f"time={time!r}: too far from the first observation at {origin + 1.0!r}")
+        return stamp, now
 
     def _threads(self) -> AbstractContextManager[None]:
         """One BLAS thread, unless the products are too small for BLAS to share out anyway."""
@@ -135,6 +137,8 @@ class Optimizer:
         progress = self._progress
         held, surrogate = progress.held, progress.surrogate
         _, now = self._now(time)
+        if not isinstance(pending, Sequence | np.ndarray) or isinstance(pending, str | bytes):
+            raise InvalidType(f"pending={pending!r}: must be a list of points")
         beside = [self.space.encode(point) for point in pending]
         if held is not None and not any(np.array_equal(held.observation.x, x) for x in beside):
             return echo(held.x)
@@ -144,7 +148,7 @@ class Optimizer:
                     surrogate = _imagined(surrogate, point, now, self.step + number)
                 region = self._region()
                 if self.space.continuous:  # else the same setting may be all there is
-                    region = region.without(np.array(beside), APART)
+                    region = region.without(np.array(beside), APART / len(beside))
                 return self.space.decode(self._propose(surrogate, region, now, len(beside)))
         if self._asked is None or self._asked[0] is not progress or self._asked[1] != now:
             with self._threads():
@@ -276,7 +280,7 @@ class Optimizer:
         composition, age = self.composition, self._progress.age + 1
         if not thinned and composition.learning.due(elapsed, len(surrogate.data), age, self._dim):
             learned = surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
-            return learned, 0
+            return learned, age if learned is surrogate else 0
         if composition.rescale and new.step == 1:
             return surrogate.centre(np.array([new.y])), age
         return surrogate, age
@@ -348,7 +352,7 @@ def restore(state: Any) -> Optimizer:
         hint = "; parse it with json.loads first" if isinstance(state, str | bytes) else ""
         raise CorruptState(f"state: not a Windvane state; expected the dict that state() returned{hint}")
     version = state["windvane"]
-    if not isinstance(version, int) or version not in VERSIONS:
+    if type(version) is not int or version not in VERSIONS:
         raise CorruptState(
             f"state: written in format {brief(version)}; this version reads up to {STATE_VERSION}"
         )

@@ -126,7 +126,9 @@ def _exhaustive(region: Region, points: Array) -> bool:
 def _observed(posterior: PosteriorView, region: Region, utility: Utility) -> tuple[Array, float]:
     """The best observed points, moved into the region, best first, and the utility of the first."""
     mean, variance = posterior.on_observed()
-    ranks = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
+    known = np.isfinite(mean)  # what came before a change says nothing
+    ranks = np.full(len(mean), -np.inf)
+    ranks[known] = utility.value(mean[known], np.sqrt(np.maximum(variance[known], SMALLEST_VARIANCE)))
     points = posterior.observed
     if not region.whole:
         points = region.clear(points)

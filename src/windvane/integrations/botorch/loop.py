@@ -233,7 +233,8 @@ class EventTriggeredLoop:
         if held is not None and ruling.outlier is None:
             data += held
         keeper = self.plan.retention if ruling.decision == "triggered" else Empty()
-        return keeper.keep(data + new, self._fires)
+        read = {"verdict": ruling.verdict} if getattr(keeper, "reads_verdict", False) else {}
+        return keeper.keep(data + new, self._fires, **read)
 
     def _fires(self, data: Dataset, observation: Observation) -> bool:
         """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""

@@ -28,12 +28,13 @@ def fitted(
 ) -> tuple[Mixture, NoiseEstimate] | None:
     """The model fitted to a member's data, under its hypothesis; None if these are too few.
 
-    What the member takes for outliers is left out. With `rescale`, y is scaled as the kernel in force says
-    before, and as the new one does after.
+    What the member takes for outliers is left out, unless that is most of the data: then it is the model that
+    is wrong. With `rescale`, y is scaled as the kernel in force says before, and as the new one does after.
     """
     own = data.take(slice(member.first, None))
     if not rescale or len(data) >= FEWEST_TO_FIT:  # on a scale that is a mere guess, nothing is an outlier
-        own = own.take(np.flatnonzero(~np.isin(own.steps, doubted(own.steps, member.suspects))))
+        rest = np.flatnonzero(~np.isin(own.steps, doubted(own.steps, member.suspects)))
+        own = own.take(rest) if 2 * len(rest) >= len(own) else own
     recent = own.take(slice(-RECENT, None))
     if member.first and len(recent) < FEWEST_TO_FIT:
         return None  # so soon after a change, the kernel of before is the better guess

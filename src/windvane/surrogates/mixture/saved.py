@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ def state(
     return {
         "model": encode(model),
         "base": [plain(row) for row in base],
-        "start": start,
+        "start": deepcopy(start),  # the caller's to change
         "journal": [plain(row) for row in journal],
     }
 

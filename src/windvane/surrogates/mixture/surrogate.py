@@ -25,7 +25,7 @@ from windvane.surrogates.fit import Search
 from windvane.surrogates.mixture import learning, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, suspicion
+from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
 from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, REFRESH, TIMED
 from windvane.surrogates.mixture.update import Update, born, weigh
@@ -208,7 +208,7 @@ class MixtureSurrogate:
 
         If they are what came since a sudden change that is held possible, its view of them is taken over.
         """
-        update = None if opinion is None else opinion.update
+        update: Update | None = None if opinion is None else opinion.update
         members, weights = self.members, self.weights
         if update is not None:
             members, weights = update.members, update.weights
@@ -218,13 +218,21 @@ class MixtureSurrogate:
         first = int(data.steps[0]) if len(data) else 0
         for change in () if opinion is None else opinion.changes:
             if change.step == first:
-                run = next(member for member in members if member.born == first)
-                suspects = run.suspects
+                assert update is not None
+                number = next(i for i, member in enumerate(members) if member.born == first)
+                run = members[number]
+                suspects = self._suspects(run, number, update, int(data.steps[-1]))
                 if run.lift:  # to another level: values are to be expected around that one from now on
                     offset = model.scaling.offset + change.level
                     model = replace(model, scaling=replace(model.scaling, offset=offset))
         estimate = NoiseEstimate.about(noise, model.doubt)
         return self._afresh(model, data, starts.permanent(model, estimate, suspects))
+
+    def _suspects(self, run: Member, number: int, update: Update, newest: int) -> Suspects:
+        """What a member takes for outliers once it has seen the newest observation."""
+        share = float(update.taken.share[number])
+        doubted = suspicion(share, update.extra, self.model.scaling.scale)
+        return run.suspects if doubted is None else {**run.suspects, newest: doubted}
 
     def _with(self, new: Observation, update: Update) -> MixtureSurrogate:
         """All members take the observation in; their sums over the data are one matrix product."""
