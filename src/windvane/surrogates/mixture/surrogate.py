@@ -27,7 +27,7 @@ from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
-from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, REFRESH, TIMED
+from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, MOST_WORK, REFRESH, TIMED
 from windvane.surrogates.mixture.update import Update, born, weigh
 from windvane.surrogates.scaling import Scaling
 
@@ -309,9 +309,11 @@ class MixtureSurrogate:
         return self._afresh(model, self.data, self._permanent(model, noise))
 
     def _settle(self) -> None:
-        """Members that matter keep their posterior on the candidates, and only those; old data go."""
+        """Members that matter keep their posterior on the candidates, and only those; old data go.
+
+        Where many begin to matter at once, the lighter ones wait for the next step: nobody waits for them.
+        """
         K: Array | None = None
-        rows: Array | None = None
         now = float(self._times[-1]) if len(self.data) else -math.inf
         heaviest = int(np.argmax(self.weights))
         for number, (member, weight) in enumerate(zip(self.members, self.weights.tolist(), strict=True)):
@@ -321,12 +323,18 @@ class MixtureSurrogate:
                 if K is None:
                     K = self.model.kernel.matrix(self.data.X, self.data.X)
                 member.rebuild(K, self._y, self._times, now)
-            if member.watched:
-                if weight < IDLE and number != heaviest:
-                    member.unwatch()
-            elif weight >= ACTING or number == heaviest:
+            if member.watched and weight < IDLE and number != heaviest:
+                member.unwatch()
+        rows: Array | None = None
+        spent = 0.0
+        for number in np.argsort(-self.weights, kind="stable").tolist():
+            member = self.members[number]
+            if self.weights[number] < ACTING and number != heaviest:
+                break
+            if not member.watched and spent < MOST_WORK:
                 rows = self._cache.rows() if rows is None else rows
                 member.watch(rows)
+                spent += member.order * len(member) ** 2 * len(self._cache.points)
 
     # -- learning ---------------------------------------------------------------------------------------
 
