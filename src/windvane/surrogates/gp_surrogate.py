@@ -124,7 +124,7 @@ class GPSurrogate:
         old, new = self.data.steps, data.steps
         projection: Projection | None = None if opinion is None else opinion.update
         following = self._copy()
-        if len(new) == len(old) + 1 and (new[:-1] == old).all():
+        if len(new) == len(old) + 1 and new[:-1].tobytes() == old.tobytes():
             following._append(data[-1], projection)
         else:
             added = np.flatnonzero(~np.isin(new, old))
