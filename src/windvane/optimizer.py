@@ -39,7 +39,8 @@ from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 2
 VERSIONS = (1, STATE_VERSION)  # that can be read
-APART = 0.005  # of the range: how far apart two evaluations of the same moment are; n of them, an n-th of it
+APART = 0.005  # of the range: how far apart evaluations of the same moment are,
+BESIDE = 16  # if they are at most so many; more are as near as it takes
 FEW = 32  # observations, see docs/decisions/0005
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
@@ -148,7 +149,7 @@ class Optimizer:
                     surrogate = _imagined(surrogate, point, now, self.step + number)
                 region = self._region()
                 if self.space.continuous:  # else the same setting may be all there is
-                    region = region.without(np.array(beside), APART / len(beside))
+                    region = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
                 return self.space.decode(self._propose(surrogate, region, now, len(beside)))
         if self._asked is None or self._asked[0] is not progress or self._asked[1] != now:
             with self._threads():
