@@ -203,3 +203,14 @@ def test_ei_after_a_sudden_change():
     opt = wv.make(wv.Box([(0, 1)] * 5), acquisition=wv.LogEI(), seed=0)
     for step in range(20):
         opt.tell(opt.ask(), float(step % 3) + (50.0 if step >= 14 else 0.0))
+
+
+@pytest.mark.parametrize("kind", ["rough", "kinks"])
+def test_a_still_world_that_is_not_smooth_is_no_reason_to_forget(kind):
+    """A smooth kernel takes each new crease for a change; before data are dropped, another kernel is tried."""
+    forgot = 0
+    for seed in range(10500, 10506):
+        task = wv.task("still", kind=kind, dim=1, horizon=120, seed=seed)
+        opt = wv.make(task.space, seed=seed)
+        forgot += bool(len(wv.simulate(opt, task, seed=seed).resets))
+    assert forgot <= 1

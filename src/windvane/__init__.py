@@ -9,7 +9,17 @@ False
 
 from typing import TYPE_CHECKING, Any
 
-from windvane.acquisition import UCB, ConstantBeta, IGPBeta, LogBeta, LogEI, Theorem1Beta, Thompson, Uniform
+from windvane.acquisition import (
+    UCB,
+    ConstantBeta,
+    IGPBeta,
+    LogBeta,
+    LogEI,
+    SpreadFirst,
+    Theorem1Beta,
+    Thompson,
+    Uniform,
+)
 from windvane.algorithms import algorithms, make
 from windvane.calibration import Calibration, calibrate
 from windvane.codec import component
@@ -165,6 +175,7 @@ __all__ = [
     "SinceChange",
     "SlidingWindow",
     "Space",
+    "SpreadFirst",
     "Static",
     "StorageFailure",
     "Theorem1Beta",

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from windvane.acquisition import ConstantBeta, Uniform
+from windvane.acquisition import ConstantBeta, SpreadFirst, Uniform
 from windvane.checks import goal_name, integer, one_of
 from windvane.composition import Composition
 from windvane.errors import InvalidType
@@ -60,6 +60,7 @@ def auto(
     hypotheses: tuple[Hypothesis, ...] | None = None,
     hazard: float = Mixture.hazard,
     outliers: float = Mixture.outliers,
+    initial: int = 5,
     trigger: Annotated[Trigger | None, AUTO_TRIGGER] = None,
     reset_window: ResetWindow | None = None,
     forced: str = "last",
@@ -68,6 +69,7 @@ def auto(
     """A mixture of hypotheses about time; its trigger is a change that it believes in."""
     return common.compose(
         model=auto_model.mixture(common, hypotheses or HYPOTHESES, hazard, outliers),
+        acquisition=SpreadFirst(initial, common.explore()),
         trigger=BelievedChange() if trigger is None else trigger,
         on_trigger=SinceChange(),
         window=reset_window or ResetWindow(),

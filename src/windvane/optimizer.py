@@ -214,10 +214,16 @@ class Optimizer:
         before, composition = self._progress, self.composition
         forecast = before.surrogate.forecast(new.x, new.time)
         opinion = before.surrogate.weigh(new, forecast)
+        surrogate = before.surrogate
         ruling, memory = self._judge(new, forecast.prediction, opinion)
+        if ruling.decision == "triggered" and getattr(composition.learning, "reconsiders", False):
+            search, rescale = composition.learning.search, composition.rescale
+            surrogate = surrogate.reconsider(new, opinion, search, rescale, self.seed)
+            if surrogate is not before.surrogate:
+                opinion = surrogate.weigh(new, surrogate.forecast(new.x, new.time))
+                ruling, memory = self._judge(new, forecast.prediction, opinion)
 
         elapsed, held, allowance, kept = before.elapsed + 1, None, before.allowance, 0
-        surrogate = before.surrogate
         if ruling.set_aside:
             held = Held(new, self._again(told, new.x))
         elif ruling.decision == "no":

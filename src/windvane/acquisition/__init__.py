@@ -9,6 +9,7 @@ from windvane.acquisition.best import believed_best
 from windvane.acquisition.log_ei import LogEI
 from windvane.acquisition.maximise import maximise
 from windvane.acquisition.schedules import ConstantBeta, IGPBeta, LogBeta, Schedule, Theorem1Beta
+from windvane.acquisition.spread import SpreadFirst
 from windvane.acquisition.thompson import Thompson
 from windvane.acquisition.ucb import UCB
 from windvane.acquisition.uniform import Uniform
@@ -26,6 +27,7 @@ __all__ = [
     "PosteriorView",
     "Proposal",
     "Schedule",
+    "SpreadFirst",
     "Theorem1Beta",
     "Thompson",
     "Uniform",

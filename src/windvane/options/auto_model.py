@@ -42,7 +42,8 @@ def learning(common: CommonOptions, trigger: Trigger | None) -> Learning:
     """
     if common.kernel is not None:
         return Given()
-    search = replace(common.search(), starts=STARTS)
+    search = common.search()
+    search = replace(search, starts=STARTS, learn=(*search.learn, "smoothness"))
     if "noise" in common.unknown:
         search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
     if isinstance(trigger, Never | Periodic):

@@ -243,6 +243,9 @@ OPTIONS: dict[str, Option] = {
     "alpha": _number(
         "how fast the budget for dropping observations grows: 1 + alpha per lengthscale", at_least=0.0
     ),
+    "initial": _count(
+        "the first points, which are spread over the space before the model has a say", at_least=0
+    ),
     "hypotheses": Option(
         "what may be true about time, with prior weights",
         "a list of wv.Hypothesis",

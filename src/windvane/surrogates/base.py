@@ -56,6 +56,12 @@ class Surrogate(Protocol):
         """With hyperparameters, and the scaling of y if asked to, fitted to the data in use."""
         ...
 
+    def reconsider(
+        self, new: Observation, opinion: Opinion, search: Search, rescale: bool, seed: int
+    ) -> Surrogate:
+        """Before data are dropped: with other hyperparameters, if these explain the observation."""
+        ...
+
     def centre(self, y: Array) -> Surrogate:
         """With the offset and scale of these values, before there is enough to learn from."""
         ...

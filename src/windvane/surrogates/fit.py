@@ -17,7 +17,7 @@ from windvane.checks import Array, integer, real
 from windvane.codec import component
 from windvane.data import IntArray
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
-from windvane.kernels import Kernel, Temporal
+from windvane.kernels import Kernel, Static, Temporal
 from windvane.surrogates.descent import Slope, descend
 from windvane.surrogates.evidence import Evidence
 from windvane.surrogates.noise import Noise
@@ -27,6 +27,7 @@ Bounds = tuple[float, float]
 Data = tuple[Array, Array, Array]
 MOST = 256  # observations that a fit looks at, so that it is bounded (docs/decisions/0027)
 FEW = 64  # observations that find the basin of a start that was drawn
+LEARNABLE = ("lengthscale", "noise", "variance", "rate", "smoothness")
 NEAR = 1e-4  # the step of a difference, in the logarithm of a hyperparameter
 
 
@@ -48,7 +49,8 @@ class Search:
     defaults are for a unit cube and standardised values. `choices` are the coordinates of options without
     an order: their lengthscales have bounds and a prior of their own, `choice` and `choice_prior`, under
     which two options have much in common until the data say otherwise (docs/decisions/0024).
-    `drifting_noise_prior` is that of the noise where f drifts, if it is to be another one.
+    `drifting_noise_prior` is that of the noise where f drifts, if it is to be another one. With "smoothness"
+    among what is learned, a mixture chooses between an RBF and a Matérn-3/2 kernel.
 
     >>> Search(noise=(0.1, 0.01))
     Traceback (most recent call last):
@@ -85,11 +87,9 @@ class Search:
             prior = getattr(self, name)
             if prior is not None and (isinstance(prior, type) or not hasattr(prior, "log_density")):
                 raise InvalidType(f"learning({name})={prior!r}: must be wv.Gamma, wv.LogNormal or None")
-        unknown = [name for name in self.learn if name not in ("lengthscale", "noise", "variance", "rate")]
+        unknown = [name for name in self.learn if name not in LEARNABLE]
         if unknown:
-            raise InvalidArgument(
-                f"learning(learn)={unknown}: allowed are 'lengthscale', 'noise', 'variance', 'rate'"
-            )
+            raise InvalidArgument(f"learning(learn)={unknown}: allowed are {', '.join(map(repr, LEARNABLE))}")
 
     def under(self, temporal: Temporal) -> Search:
         """The search that fits under a hypothesis about time.
@@ -118,20 +118,27 @@ def _kind(name: str, choices: tuple[int, ...]) -> str:
     return "choice" if stem == "lengthscale" and rest and int(rest[:-1]) in choices else stem
 
 
+def _moving(
+    kernel: Kernel, temporal: Temporal, noise: Noise, search: Search
+) -> tuple[Array, IntArray, list[str]]:
+    """Theta, which of its entries are learned, and of what kind these are."""
+    names = (
+        *(_kind(name, search.choices) for name in kernel.theta_names),
+        *(name.split(".")[-1] for name in temporal.theta_names),
+        "noise",
+    )
+    full = np.concatenate((kernel.theta, temporal.theta, (math.log(noise.variance),)))
+    learned = {*search.learn, "choice"} if "lengthscale" in search.learn else set(search.learn)
+    moving = np.array([i for i, name in enumerate(names) if name in learned], dtype=np.intp)
+    return full, moving, [names[i] for i in moving]
+
+
 class _Objective:
     """Minus the log posterior of the moving entries of theta."""
 
     def __init__(self, kernel: Kernel, temporal: Temporal, noise: Noise, search: Search, data: Data) -> None:
         self.kernel, self.temporal, self.noise = kernel, temporal, noise
-        names = (
-            *(_kind(name, search.choices) for name in kernel.theta_names),
-            *(name.split(".")[-1] for name in temporal.theta_names),
-            "noise",
-        )
-        self.full = np.concatenate((kernel.theta, temporal.theta, (math.log(noise.variance),)))
-        learned = {*search.learn, "choice"} if "lengthscale" in search.learn else set(search.learn)
-        self.moving = np.array([i for i, name in enumerate(names) if name in learned], dtype=np.intp)
-        kinds = [names[i] for i in self.moving]
+        self.full, self.moving, kinds = _moving(kernel, temporal, noise, search)
         self.priors: list[Prior | None] = [getattr(search, f"{kind}_prior") for kind in kinds]
         limits = np.array([getattr(search, kind) for kind in kinds]).reshape(-1, 2)
         self.low, self.high = np.log(limits[:, 0]), np.log(limits[:, 1])
@@ -194,6 +201,23 @@ def _slope(prior: Prior, entry: float) -> float:
     """The derivative of ln p(e^u) in u."""
     value = math.exp(entry)
     return prior.log_density(value)[1] * value
+
+
+def log_prior(kernel: Kernel, noise: Noise, search: Search) -> float:
+    """The log density of a spatial kernel and a noise, as far as they are learned.
+
+    >>> from windvane.kernels import RBF
+    >>> near, far = (log_prior(RBF(l), Noise(0.01), Search()) for l in (0.2, 2.0))
+    >>> near > far
+    True
+    """
+    full, moving, kinds = _moving(kernel, Static(), noise, search)
+    total = 0.0
+    for kind, entry in zip(kinds, full[moving].tolist(), strict=True):
+        prior: Prior | None = getattr(search, f"{kind}_prior")
+        if prior is not None:
+            total += prior.log_density(math.exp(entry))[0]
+    return total
 
 
 def representative(n: int) -> IntArray:

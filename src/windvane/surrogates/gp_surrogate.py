@@ -195,6 +195,13 @@ class GPSurrogate:
             learned._searched = latest
         return learned
 
+    def reconsider(
+        self, new: Observation, opinion: Opinion, search: Search, rescale: bool, seed: int
+    ) -> GPSurrogate:
+        """Itself: a trigger looks for what a fit would explain away (Section 6.3)."""
+        del new, opinion, search, rescale, seed
+        return self
+
     def centre(self, y: Array) -> GPSurrogate:
         """With the offset and scale of these values, before there is enough to learn from."""
         return self._remodelled(replace(self.model, scaling=Scaling.of(y)))

@@ -7,7 +7,7 @@ The paper's warning (Section 6.3): a trigger looks for a mismatch that a fit tri
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from windvane.checks import integer, real
 from windvane.codec import component
@@ -28,6 +28,11 @@ class Learning(Protocol):
         """What is learned."""
         ...
 
+    @property
+    def reconsiders(self) -> bool:
+        """Whether hyperparameters are looked at once more before data are dropped."""
+        ...
+
     def due(self, elapsed: int, size: int, age: int, dim: int) -> bool:
         """Whether to fit after observation `elapsed` since the reset, `age` tells after the last fit."""
         ...
@@ -43,6 +48,7 @@ class Given:
     """Nothing is learned; the trigger watches from the first step."""
 
     search: Search = field(default_factory=Search)
+    reconsiders: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _searching(self.search)
@@ -70,6 +76,7 @@ class LearnThenMonitor:
 
     steps: int | None = None
     search: Search = field(default_factory=Search)
+    reconsiders: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _searching(self.search)
@@ -104,6 +111,7 @@ class LearnOnline:
     growth: float = 1.1
     search: Search = field(default_factory=Search)
     trusted: int = 0
+    reconsiders: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _searching(self.search)

@@ -7,14 +7,27 @@ from dataclasses import replace
 import numpy as np
 
 from windvane.data import Dataset
-from windvane.kernels import Static
-from windvane.surrogates.fit import Search, map_estimate
+from windvane.kernels import RBF, Kernel, Matern32, Static, Temporal
+from windvane.surrogates.fit import Data, Estimate, Search, map_estimate
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEARNED, RECENT
+from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import generalised
+
+
+def _estimate(
+    kernel: Kernel, temporal: Temporal, noise: Noise, values: Data, search: Search, seed: int
+) -> Estimate:
+    """The best hyperparameters; those of a rougher or smoother kernel, if these are better beyond doubt."""
+    found = map_estimate(kernel, temporal, noise, values, search, seed)
+    if "smoothness" not in search.learn or not isinstance(kernel, RBF | Matern32):
+        return found
+    other = Matern32 if isinstance(kernel, RBF) else RBF
+    start = other(found.kernel.lengthscale, variance=found.kernel.variance)
+    another = map_estimate(start, temporal, found.noise, values, replace(search, starts=1), seed)
+    return another if another.log_posterior > found.log_posterior + BEYOND_DOUBT else found
 
 
 def fitted(
@@ -45,7 +58,7 @@ def fitted(
         temporal = Static(1.0 / member.variance) * temporal
         scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
     values = (recent.X, scaling.inward(recent.y), recent.times / model.interval)
-    found = map_estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
+    found = _estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
     if rescale:
         scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval, found.W)
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)

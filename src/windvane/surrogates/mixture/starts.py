@@ -8,15 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from windvane.checks import Array
 from windvane.data import Dataset
 from windvane.kernels import Static
 from windvane.surrogates.mixture.hypotheses import CHANGED
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, log_evidence, noises, suspicion
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SAME
-from windvane.surrogates.mixture.weights import reweigh
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SAME, SELDOM
+from windvane.surrogates.mixture.weights import Reweighed, reweigh
 
 
 def permanent(model: Mixture, noise: NoiseEstimate, suspects: Suspects | None = None) -> list[Member]:
@@ -86,21 +85,49 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Mem
     return changed
 
 
-def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Array:
-    """The weights that the one-step predictions of all data give the permanent hypotheses."""
-    logs = np.empty((len(data), len(members)))
+def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed:
+    """The weights that the one-step predictions of all data give every hypothesis, and their log evidence.
+
+    The permanent ones come first; a sudden change enters with the weight of the hazard at its birth.
+    """
+    permanent = len(model.hypotheses)
+    logs = np.full((len(data), len(members)), -np.inf)
     prior = model.outlier_size * model.kernel.diagonal(data.X)
+    births: dict[int, int] = {}
     for number, member in enumerate(members):
         residual, variance = member.innovations()
-        extra = np.maximum(prior, residual * residual)
-        logs[:, number], _ = log_evidence(residual, variance + member.noise.value, model.outliers, extra)
-    weights, returned = model.prior, model.share * model.prior
-    relative = np.exp(logs - logs.max(axis=1, keepdims=True)) if len(logs) else logs
-    for densities, log_densities in zip(relative, logs, strict=True):
+        extra = np.maximum(prior[member.first :], residual * residual)
+        spread = variance + member.noise.value
+        logs[member.first :, number], _ = log_evidence(residual, spread, model.outliers, extra)
+        if number >= permanent:
+            birth = int(np.searchsorted(data.steps, member.born))
+            logs[:birth, number] = -np.inf
+            births[birth] = number
+    for number, member in enumerate(members[:permanent]):  # who has left old data out agrees about them
+        logs[: member.first, number] = logs[: member.first, :permanent].max(axis=1)
+    weights = np.concatenate((model.prior, np.zeros(len(members) - permanent)))
+    returned = model.share * weights
+    top = logs.max(axis=1)
+    relative = np.exp(logs - top[:, None])
+    evidence = float(top.sum())
+    for row, densities in enumerate(relative):
+        born = births.get(row)
+        if born is not None:
+            hazard = hazard_of(model, members[born])
+            weights = weights * (1.0 - hazard)
+            weights[born] = hazard
         joint = weights * densities
         total = float(joint.sum())
         if total > 1e-200:  # what `reweigh` does, without logarithms
+            evidence += math.log(total)
             weights = joint * ((1.0 - model.share) / total) + returned
         else:
-            weights = reweigh(weights, log_densities, model.prior, model.share).weights
-    return weights
+            again = reweigh(weights, logs[row], model.prior, model.share)
+            evidence += again.log_density - float(top[row])
+            weights = again.weights
+    return Reweighed(weights, evidence)
+
+
+def hazard_of(model: Mixture, newborn: Member) -> float:
+    """The chance per step of a sudden change of that kind."""
+    return model.hazard * (SELDOM if newborn.lift else 1.0)

@@ -21,7 +21,7 @@ from windvane.spaces.base import Domain
 from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
-from windvane.surrogates.fit import Search
+from windvane.surrogates.fit import Search, log_prior
 from windvane.surrogates.mixture import learning, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
@@ -29,6 +29,7 @@ from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, suspic
 from windvane.surrogates.mixture.posterior import MixturePosterior
 from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, MOST_WORK, REFRESH, TIMED
 from windvane.surrogates.mixture.update import Update, born, weigh
+from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import Scaling
 
 
@@ -67,19 +68,16 @@ class MixtureSurrogate:
         model: Mixture,
         data: Dataset,
         members: list[Member],
-        runs: Sequence[tuple[float, Member]] = (),
         *,
         review: bool = False,
     ) -> MixtureSurrogate:
-        """The permanent hypotheses, given these data at once and weighed by them; and runs with weights."""
-        everyone = [*members, *(run for _, run in runs)]
-        starts.quieten(model, data, everyone)
-        starts.factor(model, data, everyone)
+        """Members, the permanent ones first, given these data at once and weighed by them."""
+        starts.quieten(model, data, members)
+        starts.factor(model, data, members)
         if review:
-            starts.factor(model, data, starts.review(model, data, everyone))
-        own = starts.weigh(model, data, members) * (1.0 - sum(weight for weight, _ in runs))
-        weights = np.concatenate((own, [weight for weight, _ in runs]))
-        return MixtureSurrogate(self.domain, model, data, everyone, weights)
+            starts.factor(model, data, starts.review(model, data, members))
+        weights = starts.weigh(model, data, members).weights
+        return MixtureSurrogate(self.domain, model, data, members, weights)
 
     # -- what it believes -------------------------------------------------------------------------------
 
@@ -343,16 +341,44 @@ class MixtureSurrogate:
         found = learning.fitted(
             self.model, self.data, self.heaviest, self.noise_variance, search, rescale, seed
         )
-        if found is None:
-            return self
-        model, noise = found
+        return self if found is None else self._fitted(*found, rescale)
+
+    def _fitted(self, model: Mixture, noise: NoiseEstimate, rescale: bool) -> MixtureSurrogate:
+        """With another kernel, noise and scale of y, everybody weighed again."""
         trusted = not rescale or len(self.data) >= FEWEST_TO_FIT
         members = self._permanent(model, noise, trusted)
-        runs = []
-        for weight, old in list(zip(self.weights.tolist(), self.members, strict=True))[self.permanent :]:
+        for old in self.members[self.permanent :]:
             suspects = old.suspects if trusted else None
-            runs.append((weight, starts.run(model, noise, old.first, old.born, old.lift, suspects)))
-        return self._afresh(model, self.data, members, runs, review=rescale and trusted)
+            members.append(starts.run(model, noise, old.first, old.born, old.lift, suspects))
+        return self._afresh(model, self.data, members, review=rescale and trusted)
+
+    def reconsider(
+        self, new: Observation, opinion: Opinion, search: Search, rescale: bool, seed: int
+    ) -> MixtureSurrogate:
+        """Before anything is forgotten: hyperparameters under which nothing has changed, if these explain the
+        data, the newest included, better than those in force do with a change.
+        """
+        likely = int(np.argmax(self.weights[: self.permanent]))
+        member = self.members[likely].copy()
+        since = min((change.step for change in opinion.changes), default=new.step)
+        member.suspects = {step: one for step, one in member.suspects.items() if step < since}
+        found = learning.fitted(
+            self.model, self.data + new, member, member.noise.value, search, rescale, seed
+        )
+        if found is None:
+            return self
+        other = self._fitted(*found, rescale)
+        again = other.weigh(new, other.forecast(new.x, new.time))
+        under = search.under(member.temporal)
+        own = self._log_evidence(under) + opinion.log_density
+        return other if other._log_evidence(under) + again.log_density > own else self
+
+    def _log_evidence(self, search: Search) -> float:
+        """The log density of the data in the caller's units, and of the hyperparameters."""
+        model = self.model
+        evidence = starts.weigh(model, self.data, self.members).log_density
+        prior = log_prior(model.kernel, Noise(model.noise_variance), search)
+        return evidence - len(self.data) * math.log(model.scaling.scale) + prior
 
     def _permanent(self, model: Mixture, noise: NoiseEstimate, trusted: bool = True) -> list[Member]:
         """The permanent hypotheses anew, each with its own memory of outliers, unless that is not trusted."""

@@ -12,7 +12,7 @@ from windvane.surrogates.mixture import starts
 from windvane.surrogates.mixture.member import Guess, Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Taken, take
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SELDOM, SURE
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SURE
 from windvane.surrogates.mixture.weights import lift_to, reweigh
 
 
@@ -63,7 +63,7 @@ def weigh(
     # of an outlier so gross that it has no size, every hypothesis is to think the same
     extra = max(model.outlier_size * prior, (y - float(weights @ means)) ** 2)
     if newborn is not None:
-        hazard = model.hazard * (SELDOM if newborn.lift else 1.0)
+        hazard = starts.hazard_of(model, newborn)
         members = [*members, newborn]
         guesses = [*guesses, Guess(np.empty(0), 0.0, prior + newborn.lift)]
         weights = np.concatenate((weights * (1.0 - hazard), (hazard,)))
