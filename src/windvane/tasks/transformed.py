@@ -81,7 +81,8 @@ class Transformed:
     def _cube(self, unit: Array, index: int) -> Array:
         """f_t at points of the unit cube."""
         place = 0.5 + self._signs[index] * (unit - 0.5) - self._moves[index]
-        return self._shapes[self._which[index]].function(place)
+        shape: Shape = self._shapes[self._which[index]]
+        return shape.function(place)
 
     def value(self, x: Any, t: int) -> float:
         """f_t(x)."""
