@@ -13,7 +13,7 @@ from windvane.spaces import Box
 from windvane.spaces.sobol import sobol
 from windvane.tasks.base import Optimum, index_of
 
-PROBES = 256  # points at which the spread of a function is measured
+PROBES = 1024  # points at which the spread of a function is measured
 NOISE = 0.01  # of that spread: the standard deviation of the noise unless stated
 
 
