@@ -52,7 +52,7 @@ def test_the_humid_drift_slowly():
 
 
 @pytest.mark.parametrize(("name", "train"), [("local-change", LOCAL_TRAIN), ("humid", HUMID_TRAIN)])
-def test_a_longer_horizon_begins_likewise_and_the_kernel_is_of_the_training_rows(name, train):
+def test_the_kernel_is_regular_and_the_units_are_those_of_the_training_rows(name, train):
     task = wv.task(name, horizon=40, seed=2)
     assert task.shrinkage == 0.0
     assert train > task.space.n
