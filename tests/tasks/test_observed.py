@@ -70,3 +70,30 @@ def test_a_misjudged_noise_is_told_wrongly_and_drawn_rightly(factor):
 def test_mistakes(name, options, says):
     with pytest.raises(wv.InvalidArgument, match=says):
         wv.task(name, **options)
+
+
+def test_heavy_tails_are_student_s_around_the_task_of_the_same_seed():
+    task = wv.task("heavy-tails", seed=5, noise_variance=0.1, **SMALL)
+    inner = wv.task("within-model", seed=5, lengthscale=0.3, noise_variance=0.1, **SMALL)
+    seen, regret = observations(task)
+    plain, inner_regret = observations(noise(inner, 0.1, degrees=3.0))
+    np.testing.assert_allclose(seen, 7.0 * plain - 60.0)
+    np.testing.assert_allclose(regret, 7.0 * inner_regret, atol=1e-9)
+    assert (task.rate, task.kernel) == (0.05, None)
+    assert task.noise_variance == pytest.approx(49.0 * 0.1)
+    assert wv.task("heavy-tails").optimum(1) == wv.task("heavy-tails").optimum(200)
+
+
+def test_small_units_around_an_offset_of_the_seed_s():
+    offsets = []
+    for seed in range(30):
+        task = wv.task("small-units", seed=seed, **SMALL)
+        inner = wv.task("within-model", seed=seed, **SMALL)
+        offsets.append(task.value([0.5, 0.5], 7) - 1e-6 * inner.value([0.5, 0.5], 7))
+        difference = task.optimum(7) - task.value([0.5, 0.5], 7)
+        assert difference == pytest.approx(1e-6 * (inner.optimum(7) - inner.value([0.5, 0.5], 7)), abs=1e-14)
+    assert (np.abs(offsets) >= 1.0).all()
+    assert (np.abs(offsets) <= 10.0).all()
+    assert 5 < np.sum(np.array(offsets) > 0.0) < 25
+    assert task.noise_variance == pytest.approx(0.02e-12)
+    assert (task.rate, task.kernel) == (0.05, None)

@@ -37,9 +37,10 @@ def still(
 ) -> Observed:
     """A function in the unit cube that does not change; the seed draws its place, its form and its units.
 
-    `kind` is one of kinks, cliff, ridge, plateau, steep and rough. Over the cube values have a standard
-    deviation of `scale` and the noise has one of `noise` times that. Unless given, the scale is drawn from
-    1e-6 to 1e6, all powers of ten alike, and the offset is a normal draw of a hundred times the scale.
+    `kind` is one of kinks, cliff, ridge, plateau, steep and rough. At 1024 points spread evenly over the cube
+    values have a standard deviation of `scale`, and the noise has one of `noise` times that. Unless given,
+    the scale is drawn from 1e-6 to 1e6, all powers of ten alike, and the offset is a normal draw of a hundred
+    times the scale.
 
     >>> task = still(kind="cliff", dim=3, scale=1.0, offset=0.0, seed=1)
     >>> task.space.dim, task.noise_variance, task.optimum(1) == task.optimum(200)
