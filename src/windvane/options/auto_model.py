@@ -31,6 +31,7 @@ def mixture(
         hazard=hazard,
         outliers=outliers,
         doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
+        settled=LEAST_LEARNED if common.rescale else 0,
     )
 
 

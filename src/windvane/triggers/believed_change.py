@@ -28,7 +28,7 @@ class BelievedChange:
     (7, 'a sudden change at step 7 is believed with 0.95 (...)')
     """
 
-    believed: float = 0.9
+    believed: float = 0.95
     reads_opinion: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

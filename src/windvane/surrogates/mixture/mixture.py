@@ -29,7 +29,8 @@ class Mixture:
     The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
-    are held possible at a time.
+    are held possible at a time, none of them in the first `settled` steps: while the scale of y is a guess,
+    the first values are from another world whenever the search finds a better place.
     """
 
     kernel: Kernel
@@ -44,6 +45,7 @@ class Mixture:
     doubt: float = 3.0
     lead: float = 6.0
     interval: float = 1.0
+    settled: int = 0
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -56,6 +58,7 @@ class Mixture:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
+        object.__setattr__(self, "settled", integer("Mixture(settled)", self.settled, at_least=0))
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
             raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")

@@ -94,7 +94,7 @@ def born(
     With a level of its own where y is beyond a new function of the old kind, if something was known
     there: what a new place has to offer may be beyond all seen before.
     """
-    if not count or not model.hazard:
+    if not count or not model.hazard or step <= model.settled:
         return None
     within = sum(w * guess.variance for w, guess in zip(weights.tolist(), guesses, strict=True))
     lift = lift_to(y, prior) if count >= FEWEST_TO_FIT and within < SURE * prior else 0.0
