@@ -1,4 +1,4 @@
-"""The first points: spread over the space, before a model that knows nothing has a say."""
+"""The first points, and the first after a change: spread over the space, before the model has a say."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SAMPLES = 512  # points among which the one farthest from all others is taken
 @component
 @dataclass(frozen=True)
 class SpreadFirst:
-    """The first `count` points are as far from each other as can be; after them `then` chooses.
+    """While fewer than `count` observations are in use, the point farthest from all of them; then `then`.
 
     Told nothing, scale, noise and lengthscales of the first few steps are guesses, and a bound made of
-    guesses settles on the first summit it finds (docs/decisions/0031). Points that the caller told, and
-    those still pending, count as places where somebody has been.
+    guesses settles on the first summit it finds; so it does after a reset that keeps a point or two
+    (docs/decisions/0031). Points still pending count as places where somebody has been.
 
     >>> SpreadFirst(5).count
     5
@@ -47,7 +47,7 @@ class SpreadFirst:
         generator: Callable[[], np.random.Generator],
     ) -> Proposal:
         """A far point, or what `then` says."""
-        if moment.step > self.count or not posterior.size:
+        if posterior.size >= self.count or not posterior.size:
             return self.then.propose(posterior, region, moment, generator)
         points = region.listed
         if points is None or len(points) > SAMPLES:

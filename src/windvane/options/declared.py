@@ -244,7 +244,8 @@ OPTIONS: dict[str, Option] = {
         "how fast the budget for dropping observations grows: 1 + alpha per lengthscale", at_least=0.0
     ),
     "initial": _count(
-        "the first points, which are spread over the space before the model has a say", at_least=0
+        "the points, at the start and after a reset, that are spread over the space before the model has a say",
+        at_least=0,
     ),
     "hypotheses": Option(
         "what may be true about time, with prior weights",
