@@ -17,6 +17,8 @@ from windvane.retention.base import Test
 class SinceChange:
     """Keeps the observations from `Verdict.since` on; the newest alone if the trigger does not say.
 
+    If only the level has moved, those from before are kept as well, raised to the new one.
+
     >>> data = Dataset(np.zeros((4, 1)), np.ones(4), np.arange(4.0), np.arange(1, 5))
     >>> SinceChange().keep(data, lambda kept, new: False, Verdict(True, 0.95, 0.9, since=3)).steps
     array([3, 4])
@@ -30,4 +32,7 @@ class SinceChange:
         """A tail of the data, so it stays oldest first."""
         if verdict is None or verdict.since is None:
             return data.take(slice(-1, None))
-        return data.take(slice(int(np.searchsorted(data.steps, verdict.since)), None))
+        since = int(np.searchsorted(data.steps, verdict.since))
+        if verdict.change is not None and verdict.change.kind == "level":
+            return data.raised(slice(since), verdict.change.level)
+        return data.take(slice(since, None))

@@ -49,21 +49,36 @@ class BelievedChange:
         """Compare the probability of all sudden changes with what it takes."""
         changes = () if opinion is None else opinion.changes
         probability = float(sum(change.probability for change in changes))
-        if opinion is None or probability <= self.believed:
-            return Verdict(False, probability, self.believed), ()
-        change = self._latest(changes)
+        change = self._believed(changes) if probability > self.believed else None
+        if opinion is None or change is None:
+            return Verdict(False, min(probability, self.believed), self.believed), ()
         others = sorted(opinion.beliefs.items(), key=lambda pair: -pair[1])[1:3]
         rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
         later = "" if max(each.probability for each in changes) > self.believed else " or later"
-        level = f", to a level {abs(change.level):.3g} away," if change.level else ""
-        what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
-        return Verdict(True, probability, self.believed, f"{what} ({rest})", since=change.step), ()
+        if change.kind == "level":
+            what = f"a level that moved by {abs(change.level):.3g} at step {change.step}{later}"
+            what = f"{what}, the shape being what it was, is believed with {probability:.3g}"
+        else:
+            level = f", to a level {abs(change.level):.3g} away," if change.level else ""
+            what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
+        reason = f"{what} ({rest})"
+        return Verdict(True, probability, self.believed, reason, since=change.step, change=change), ()
 
-    def _latest(self, changes: tuple[Change, ...]) -> Change:
+    def _believed(self, changes: tuple[Change, ...]) -> Change | None:
+        """What is believed to have happened, given that something is: all is new, or only the level."""
+        new = tuple(change for change in changes if change.kind == "new")
+        moved = tuple(change for change in changes if change.kind == "level")
+        if sum(change.probability for change in new) > self.believed:
+            return self._latest(new, self.believed)
+        share = sum(change.probability for change in moved)
+        return self._latest(moved, 0.5 * share) if share > 0.5 * self.believed else None
+
+    @staticmethod
+    def _latest(changes: tuple[Change, ...], believed: float) -> Change:
         """The latest change such that one then or later is believed."""
         probability = 0.0
         for change in reversed(changes):
             probability += change.probability
-            if probability > self.believed:
+            if probability > believed:
                 return change
         return changes[0]

@@ -30,6 +30,9 @@ class Mixture:
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
     are held possible at a time.
+
+    `moves` has the steps at which only the level moved, and how uncertain the size of that is (a standard
+    deviation, in the caller's units): observations from before are used as they would read at the new level.
     """
 
     kernel: Kernel
@@ -44,6 +47,7 @@ class Mixture:
     doubt: float = 3.0
     lead: float = 6.0
     interval: float = 1.0
+    moves: tuple[tuple[int, float], ...] = ()
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -56,6 +60,11 @@ class Mixture:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
+        moves = tuple(
+            (integer("Mixture(moves)", step, at_least=1), real("Mixture(moves)", spread, at_least=0.0))
+            for step, spread in self.moves
+        )
+        object.__setattr__(self, "moves", moves)
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
             raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")

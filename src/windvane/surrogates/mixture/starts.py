@@ -40,6 +40,32 @@ def run(
     return Member(hypothesis, noise, first=first, born=born, lead=model.lead, suspects=suspects)
 
 
+def moved(
+    model: Mixture,
+    noise: NoiseEstimate,
+    parent: int,
+    first: int,
+    turn: int,
+    born: int,
+    lift: float,
+    suspects: Suspects | None = None,
+) -> Member:
+    """The permanent hypothesis number `parent`, whose level moved at step `born`, with observation `turn`."""
+    member = Member(model.hypotheses[parent], noise, first=first, lead=model.lead, suspects=suspects)
+    return member.moved(lift, turn, born)
+
+
+def tilt(model: Mixture, data: Dataset) -> Array | None:
+    """What observations from before a move of the level have in common, n x n: its size is uncertain."""
+    found: Array | None = None
+    for step, spread in model.moves:
+        old = int(np.searchsorted(data.steps, step))
+        if old and spread:
+            found = np.zeros((len(data), len(data))) if found is None else found
+            found[:old, :old] += (spread / model.scaling.scale) ** 2
+    return found
+
+
 def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     """Give each member its part of the data, with the noises it has for them."""
     if not members:
@@ -47,8 +73,9 @@ def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     K = model.kernel.matrix(data.X, data.X)
     y, times = model.scaling.inward(data.y), data.times / model.interval
     now = float(times[-1]) if len(data) else -math.inf
+    common = tilt(model, data)
     for member in members:
-        member.rebuild(K, y, times, now)
+        member.rebuild(K, y, times, now, common)
 
 
 def quieten(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:

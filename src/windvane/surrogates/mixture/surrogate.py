@@ -159,10 +159,11 @@ class MixtureSurrogate:
         model, count, guesses = self.model, len(self.data), forecast.projection
         y, prior = model.scaling.inward(new.y), float(model.kernel.diagonal(new.x[None, :])[0])
         known = (model, self.members, self.weights, guesses, y, prior)
-        newborn = born(*known, new.step, count)
-        if newborn is not None:
-            newborn.watch(np.empty((0, len(self._cache.points))))
-        update, log_density, outlier = weigh(*known, newborn)
+        births = born(*known, new.step, count)
+        for birth in births:
+            if not len(birth.member):
+                birth.member.watch(np.empty((0, len(self._cache.points))))
+        update, log_density, outlier = weigh(*known, births)
         return Opinion(
             log_density - math.log(model.scaling.scale),
             outlier,
@@ -174,14 +175,12 @@ class MixtureSurrogate:
     def _changes(self, update: Update, y: float, now: float) -> tuple[Change, ...]:
         """The sudden changes that are held possible, in the caller's units."""
         rows = list(zip(update.members, update.guesses, update.taken.noise, update.weights, strict=True))
-        return tuple(
-            Change(
-                member.born,
-                float(weight),
-                self.model.scaling.scale * member.level_after(guess, y, float(noise), now),
-            )
-            for member, guess, noise, weight in rows[self.permanent :]
-        )
+        scale, found = self.model.scaling.scale, []
+        for member, guess, noise, weight in rows[self.permanent :]:
+            level, variance = member.level_after(guess, y, float(noise), now)
+            kind = "new" if member.turn is None else "level"
+            found.append(Change(member.born, float(weight), scale * level, kind, scale * math.sqrt(variance)))
+        return tuple(found)
 
     # -- following the data -----------------------------------------------------------------------------
 
@@ -203,11 +202,15 @@ class MixtureSurrogate:
             return MixtureSurrogate(after.domain, after.model, after.data, members, after.weights)
         return after
 
-    def restart(self, data: Dataset, opinion: Opinion | None = None) -> MixtureSurrogate:
+    def restart(
+        self, data: Dataset, opinion: Opinion | None = None, change: Change | None = None
+    ) -> MixtureSurrogate:
         """Begin again with these data: all else is believed to be from before a change.
 
         If they are what came since a sudden change that is held possible, its view of them is taken over.
         """
+        if opinion is not None and change is not None and change.kind == "level":
+            return self._levelled(data, opinion.update, change)
         update: Update | None = None if opinion is None else opinion.update
         members, weights = self.members, self.weights
         if update is not None:
@@ -216,17 +219,40 @@ class MixtureSurrogate:
         noise = float(weights @ np.array([estimate.value for estimate in estimates]))
         model, suspects = self.model, None
         first = int(data.steps[0]) if len(data) else 0
-        for change in () if opinion is None else opinion.changes:
-            if change.step == first:
+        for each in () if opinion is None else opinion.changes:
+            if each.step == first and each.kind == "new":
                 assert update is not None
-                number = next(i for i, member in enumerate(members) if member.born == first)
+                number = next(i for i, each in enumerate(members) if each.born == first and each.turn is None)
                 run = members[number]
                 suspects = self._suspects(run, number, update, int(data.steps[-1]))
                 if run.lift:  # to another level: values are to be expected around that one from now on
-                    offset = model.scaling.offset + change.level
+                    offset = model.scaling.offset + each.level
                     model = replace(model, scaling=replace(model.scaling, offset=offset))
         estimate = NoiseEstimate.about(noise, model.doubt)
         return self._afresh(model, data, starts.permanent(model, estimate, suspects))
+
+    def _levelled(self, data: Dataset, update: Update, change: Change) -> MixtureSurrogate:
+        """Go on with these data, of which those before the change have been raised to the new level.
+
+        What is expected where nothing was measured moves with them. That everything is new stays possible.
+        """
+        model, newest = self.model, int(data.steps[-1])
+        number = next(
+            i for i, each in enumerate(update.members) if each.born == change.step and each.turn is not None
+        )
+        noise, offset = update.taken.after[number], model.scaling.offset + change.level
+        oldest = int(data.steps[0])
+        moves = (*(move for move in model.moves if move[0] > oldest), (change.step, change.spread))
+        model = replace(model, scaling=replace(model.scaling, offset=offset), moves=moves)
+        suspects = self._suspects(update.members[number], number, update, newest)
+        runs = []
+        for i in range(self.permanent, len(update.members)):
+            run, first = update.members[i], int(np.searchsorted(data.steps, update.members[i].born))
+            if run.turn is None and first < len(data):
+                known = self._suspects(run, i, update, newest)
+                again = starts.run(model, update.taken.after[i], first, run.born, run.lift, known)
+                runs.append((float(update.weights[i]), again))
+        return self._afresh(model, data, starts.permanent(model, noise, suspects), runs)
 
     def _suspects(self, run: Member, number: int, update: Update, newest: int) -> Suspects:
         """What a member takes for outliers once it has seen the newest observation."""
@@ -286,6 +312,7 @@ class MixtureSurrogate:
             left = member.copy()
             left.noises = member.noises[own - member.first]
             left.first = int(np.searchsorted(kept, member.first))
+            left.turn = None if member.turn is None else int(np.searchsorted(kept, member.turn))
             members.append(left)
             weights.append(weight)
         data = self.data.take(kept)
@@ -322,7 +349,7 @@ class MixtureSurrogate:
                 member.forget(gone)
                 if K is None:
                     K = self.model.kernel.matrix(self.data.X, self.data.X)
-                member.rebuild(K, self._y, self._times, now)
+                member.rebuild(K, self._y, self._times, now, starts.tilt(self.model, self.data))
             if member.watched and weight < IDLE and number != heaviest:
                 member.unwatch()
         rows: Array | None = None
@@ -351,7 +378,13 @@ class MixtureSurrogate:
         runs = []
         for weight, old in list(zip(self.weights.tolist(), self.members, strict=True))[self.permanent :]:
             suspects = old.suspects if trusted else None
-            runs.append((weight, starts.run(model, noise, old.first, old.born, old.lift, suspects)))
+            if old.turn is None:
+                run = starts.run(model, noise, old.first, old.born, old.lift, suspects)
+            else:
+                parent = [hypothesis.label for hypothesis in model.hypotheses].index(old.label)
+                lift = old.lift * (self.model.scaling.scale / model.scaling.scale) ** 2
+                run = starts.moved(model, noise, parent, old.first, old.turn, old.born, lift, suspects)
+            runs.append((weight, run))
         return self._afresh(model, self.data, members, runs, review=rescale and trusted)
 
     def _permanent(self, model: Mixture, noise: NoiseEstimate, trusted: bool = True) -> list[Member]:
@@ -385,5 +418,12 @@ class MixtureSurrogate:
 
 
 def _named(members: Sequence[Member], weights: Array) -> dict[str, float]:
-    names = (f"changed at {member.born}" if member.born else member.label for member in members)
+    names = (
+        member.label
+        if not member.born
+        else f"changed at {member.born}"
+        if member.turn is None
+        else f"level moved at {member.born}"
+        for member in members
+    )
     return dict(zip(names, weights.tolist(), strict=True))
