@@ -97,6 +97,15 @@ class Dataset:
     def take(self, rows: slice | IntArray) -> Dataset:
         return _new(Dataset)._hold(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])
 
+    def joined(self, later: Dataset) -> Dataset:
+        """These, and then others that are later."""
+        return Dataset(
+            np.concatenate((self.X, later.X)),
+            np.concatenate((self.y, later.y)),
+            np.concatenate((self.times, later.times)),
+            np.concatenate((self.steps, later.steps)),
+        )
+
     def raised(self, rows: slice, by: float) -> Dataset:
         """With other values in some rows: `by` above what they are.
 
@@ -151,9 +160,10 @@ class Verdict(NamedTuple):
 class Change(NamedTuple):
     """A sudden change that is held possible: at which step, how probably, and to a level how far away.
 
-    `kind` is "new" if everything is, and "level" if the shape is the old one and only the level has moved:
-    then observations from before still count, once they are raised by `level`, which is known up to a standard
-    deviation of `spread`.
+    `kind` is "new" if everything is; "level" if the shape is the old one and only the level has moved: then
+    observations from before still count, once they are raised by `level`, which is known up to a standard
+    deviation of `spread`; and "return" if what is there now was there before, last from the first to the last
+    step of `regime`, of which `past` are observations, possibly at another level.
     """
 
     step: int
@@ -161,6 +171,8 @@ class Change(NamedTuple):
     level: float = 0.0  # in the caller's units; 0 if only the shape is new
     kind: str = "new"
     spread: float = 0.0
+    regime: tuple[int, int] | None = None
+    past: Dataset | None = None
 
 
 class Opinion(NamedTuple):
@@ -260,8 +272,8 @@ class Event(ComparedByValue):
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: arrays become lists, and a number that is not finite becomes None."""
         found = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        if self.change is not None:
-            found["change"] = _plain(self.change._asdict())
+        if isinstance(self.change, Change):
+            found["change"] = _plain({k: v for k, v in self.change._asdict().items() if k != "past"})
         return found
 
     @staticmethod
@@ -277,7 +289,9 @@ class Event(ComparedByValue):
                 found[name] = math.inf if name in ("statistic", "threshold") else math.nan
         if found.get("change") is not None:
             told = found["change"]
-            found["change"] = Change(**{name: told[name] for name in Change._fields if name in told})
+            change = Change(**{name: told[name] for name in Change._fields if name in told})
+            first, last = change.regime or (0, 0)
+            found["change"] = change._replace(regime=(first, last)) if change.regime else change
         return Event(**found)
 
     def _repr_html_(self) -> str:

@@ -329,7 +329,7 @@ class Optimizer:
     def _changed(self, ruling: Ruling) -> Change | None:
         """What is believed to have happened, as the caller sees it."""
         change = ruling.verdict.change if ruling.decision == "triggered" else None
-        return None if change is None else change._replace(level=self._sign * change.level + 0.0)
+        return None if change is None else change._replace(level=self._sign * change.level + 0.0, past=None)
 
     def _fires(self, data: Dataset, observation: Observation) -> bool:
         """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""

@@ -17,7 +17,8 @@ from windvane.retention.base import Test
 class SinceChange:
     """Keeps the observations from `Verdict.since` on; the newest alone if the trigger does not say.
 
-    If only the level has moved, those from before are kept as well, raised to the new one.
+    If only the level has moved, those from before are kept as well, raised to the new one. If a regime is
+    back that was there before, what is known of that one comes back with it.
 
     >>> data = Dataset(np.zeros((4, 1)), np.ones(4), np.arange(4.0), np.arange(1, 5))
     >>> SinceChange().keep(data, lambda kept, new: False, Verdict(True, 0.95, 0.9, since=3)).steps
@@ -33,6 +34,10 @@ class SinceChange:
         if verdict is None or verdict.since is None:
             return data.take(slice(-1, None))
         since = int(np.searchsorted(data.steps, verdict.since))
-        if verdict.change is not None and verdict.change.kind == "level":
-            return data.raised(slice(since), verdict.change.level)
-        return data.take(slice(since, None))
+        change = verdict.change
+        if change is not None and change.kind == "level":
+            return data.raised(slice(since), change.level)
+        kept = data.take(slice(since, None))
+        if change is not None and change.past is not None:
+            return change.past.raised(slice(None), change.level).joined(kept)
+        return kept

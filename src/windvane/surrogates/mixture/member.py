@@ -272,6 +272,12 @@ class Member:
         """By how much it believes the level to have moved."""
         return float(self._step @ self.alpha)
 
+    @property
+    def move_spread(self) -> float:
+        """The standard deviation of that."""
+        u = self.factor.project(self._step)
+        return math.sqrt(max(self.lift - float(u @ u), 0.0))
+
     def level_now(self, now: float) -> float:
         """What it believes the level to be, beside the shape."""
         return float(self.at(now).level @ self.alpha) if self.level_variance else 0.0

@@ -22,27 +22,36 @@ from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search
-from windvane.surrogates.mixture import learning, saved, starts
+from windvane.surrogates.mixture import learning, regimes, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
+from windvane.surrogates.mixture.regimes import Archive
 from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, MOST_WORK, REFRESH, TIMED
 from windvane.surrogates.mixture.update import Update, born, weigh
 from windvane.surrogates.scaling import Scaling
+
+NOTHING = Archive()
 
 
 class MixtureSurrogate:
     """A `Mixture` and the data it has seen."""
 
     def __init__(
-        self, domain: Domain, model: Mixture, data: Dataset, members: list[Member], weights: Array
+        self,
+        domain: Domain,
+        model: Mixture,
+        data: Dataset,
+        members: list[Member],
+        weights: Array,
+        archive: Archive = NOTHING,
     ) -> None:
         """Members that have been given their data, with their weights: the journal starts here.
 
         The permanent hypotheses come first, then the sudden changes, oldest first.
         """
-        self.domain, self.model, self.data = domain, model, data
+        self.domain, self.model, self.data, self.archive = domain, model, data, archive
         self.members, self.weights = members, weights
         self._base = data
         self._start = saved.snapshot(members, weights)
@@ -70,6 +79,7 @@ class MixtureSurrogate:
         runs: Sequence[tuple[float, Member]] = (),
         *,
         review: bool = False,
+        archive: Archive | None = None,
     ) -> MixtureSurrogate:
         """The permanent hypotheses, given these data at once and weighed by them; and runs with weights."""
         everyone = [*members, *(run for _, run in runs)]
@@ -79,7 +89,8 @@ class MixtureSurrogate:
             starts.factor(model, data, starts.review(model, data, everyone))
         own = starts.weigh(model, data, members) * (1.0 - sum(weight for weight, _ in runs))
         weights = np.concatenate((own, [weight for weight, _ in runs]))
-        return MixtureSurrogate(self.domain, model, data, everyone, weights)
+        kept = self.archive if archive is None else archive
+        return MixtureSurrogate(self.domain, model, data, everyone, weights, kept)
 
     # -- what it believes -------------------------------------------------------------------------------
 
@@ -167,7 +178,7 @@ class MixtureSurrogate:
         return Opinion(
             log_density - math.log(model.scaling.scale),
             outlier,
-            self._changes(update, y, new.time / model.interval),
+            self._changes(update, y, new.time / model.interval) + self._returns(new),
             _named(update.members, update.weights),
             update,
         )
@@ -181,6 +192,12 @@ class MixtureSurrogate:
             kind = "new" if member.turn is None else "level"
             found.append(Change(member.born, float(weight), scale * level, kind, scale * math.sqrt(variance)))
         return tuple(found)
+
+    def _returns(self, new: Observation) -> tuple[Change, ...]:
+        """The regimes of before that may be back, once this observation counts."""
+        if not self.archive.unknown:
+            return ()
+        return self.archive.returns(self.model, self.noise_variance, self.data + new)
 
     # -- following the data -----------------------------------------------------------------------------
 
@@ -199,7 +216,9 @@ class MixtureSurrogate:
         if len(after._journal) >= REFRESH:
             members = [member.copy() for member in after.members]
             starts.factor(after.model, after.data, members)
-            return MixtureSurrogate(after.domain, after.model, after.data, members, after.weights)
+            return MixtureSurrogate(
+                after.domain, after.model, after.data, members, after.weights, after.archive
+            )
         return after
 
     def restart(
@@ -211,6 +230,8 @@ class MixtureSurrogate:
         """
         if opinion is not None and change is not None and change.kind == "level":
             return self._levelled(data, opinion.update, change)
+        if change is not None and change.kind == "return":
+            return self._returned(data, change)
         update: Update | None = None if opinion is None else opinion.update
         members, weights = self.members, self.weights
         if update is not None:
@@ -229,7 +250,22 @@ class MixtureSurrogate:
                     offset = model.scaling.offset + each.level
                     model = replace(model, scaling=replace(model.scaling, offset=offset))
         estimate = NoiseEstimate.about(noise, model.doubt)
-        return self._afresh(model, data, starts.permanent(model, estimate, suspects))
+        archive = self.archive
+        if change is not None:
+            heaviest = self.members[int(np.argmax(self.weights[: self.permanent]))]
+            archive = archive.closed(change, self.data, self.model, heaviest)
+        model = replace(model, moves=())
+        return self._afresh(model, data, starts.permanent(model, estimate, suspects), archive=archive)
+
+    def _returned(self, data: Dataset, change: Change) -> MixtureSurrogate:
+        """Go on with these data, of a regime of before among others: kernel, noise and units are its own."""
+        regime = regimes.found(self.archive.regimes, change)
+        scaling = replace(regime.scaling, offset=regime.scaling.offset + change.level)
+        moves = ((change.step, change.spread),) if change.level else ()
+        model = replace(self.model, kernel=regime.kernel, scaling=scaling, moves=moves)
+        noise = NoiseEstimate.about(regime.noise_variance, model.doubt)
+        archive = self.archive.reopened(regime, change.step)
+        return self._afresh(model, data, starts.permanent(model, noise), archive=archive)
 
     def _levelled(self, data: Dataset, update: Update, change: Change) -> MixtureSurrogate:
         """Go on with these data, of which those before the change have been raised to the new level.
@@ -318,7 +354,7 @@ class MixtureSurrogate:
         data = self.data.take(kept)
         starts.factor(self.model, data, members)
         total = np.array(weights)
-        return MixtureSurrogate(self.domain, self.model, data, members, total / total.sum())
+        return MixtureSurrogate(self.domain, self.model, data, members, total / total.sum(), self.archive)
 
     def _timed(self) -> MixtureSurrogate:
         """How long a step is, from the first observations: the hypotheses about time are in steps.
@@ -404,14 +440,16 @@ class MixtureSurrogate:
 
     def state(self) -> dict[str, Any]:
         """Plain JSON: the model, the last fresh start, and the observations since."""
-        return saved.state(self.model, self._base, self._start, self._journal)
+        found = saved.state(self.model, self._base, self._start, self._journal)
+        return {**found, "archive": self.archive.plain()} if self.archive.regimes else found
 
     @staticmethod
     def restore(domain: Domain, model: Mixture, state: dict[str, Any]) -> MixtureSurrogate:
         """The surrogate that wrote the state, bit for bit."""
         found = saved.read(domain, model, state)
         starts.factor(model, found.base, found.members)
-        after = MixtureSurrogate(domain, model, found.base, found.members, found.weights)
+        archive = Archive.read(state["archive"], domain) if "archive" in state else NOTHING
+        after = MixtureSurrogate(domain, model, found.base, found.members, found.weights, archive)
         for new in found.journal:
             after = after._with(new, after.weigh(new, after.forecast(new.x, new.time)).update)
         return after

@@ -26,6 +26,15 @@ LEVEL_SIZE = 1.0  # so many prior standard deviations: docs/decisions/0029
 LEVEL_SELDOM = 0.1  # how often only the level moves, beside all other sudden changes: docs/decisions/0029
 LEVEL_RUNS = 2  # moves of the level that are held possible at a time: docs/decisions/0029
 
+# -- regimes that come back: docs/decisions/0029 ---------------------------------------------------------
+
+REGIMES = 4  # of those before, that may come back
+KEPT = 60  # observations of each of them,
+LASTS = 0.9  # of a covariance: where less was left when the regime ended, an observation is not kept
+RETURNING = 0.3  # how probable it is, before anything is seen, that one is back after a change
+FEWEST_SINCE = 3  # observations since a change that a regime is recognised by,
+MOST_SINCE = 30  # and from which on it is too late: by then the new one is known
+
 # -- learning -------------------------------------------------------------------------------------------
 
 FEWEST_TO_FIT = 10  # observations that make a scale of y, and that a fit after a change needs: 0011, 0023
