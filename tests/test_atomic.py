@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import sys
 
 import numpy as np
@@ -107,6 +108,36 @@ def test_a_fault_anywhere_inside_tell_leaves_no_trace(which):
     assert raised > 100
     assert ignored < 5
     assert opt.ask().tolist() == twin.ask().tolist()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_fault_while_a_regime_of_before_comes_back_leaves_no_trace():
+    """Two functions take turns; faults at the step at which the first is recognised, and while a level moves."""
+    line = wv.Box([(0.0, 1.0)])
+    opt, twin = (wv.make(line, seed=0, kernel=wv.RBF(0.15), noise_variance=0.01) for _ in range(2))
+    kinds, raised = [], 0
+    for step in range(1, 111):
+        x = twin.ask()
+        era = (step - 1) // 35
+        y = math.sin(9.0 * x[0]) + x[0] if era != 1 else 1.2 * math.cos(12.0 * x[0]) - 0.8
+        y += 0.05 * math.cos(77.0 * step) + 9.0 * (step > 105)
+        probe = copy.deepcopy(twin)
+        told = probe.tell(x, y)
+        if told.reset and told.change.kind != "new":
+            kinds.append(told.change.kind)
+            before = exact(opt)
+            for spot in np.unique(np.linspace(2, calls_of_a_twin(opt, x, y), MOST).astype(int)):
+                spare = copy.deepcopy(opt)
+                try:
+                    calls(lambda x=x, y=y, spare=spare: spare.tell(x, y), fail_at=int(spot))
+                except Fault:
+                    raised += 1
+                    assert exact(spare) == before
+            assert exact(opt) == before
+        assert opt.tell(x, y).as_dict() == twin.tell(x, y).as_dict()
+        assert exact(opt) == exact(twin)
+    assert set(kinds) == {"return", "level"}
+    assert raised > 50
 
 
 def test_a_tell_that_was_interrupted_can_be_repeated_at_once():

@@ -489,7 +489,7 @@ def test_constant_values_of_any_size(y):
 @pytest.mark.parametrize("space", [BOX, FOUR, MIXED, LINE], ids=["2-d", "4-d", "mixed", "1-d"])
 def test_with_one_static_hypothesis_it_is_gp_ucb(space):
     """No drift, no changes, no outliers, and no doubt about the noise."""
-    composition = make(space, hypotheses=FEW[:1], hazard=0.0, outliers=0.0, **GIVEN).composition
+    composition = make(space, hypotheses=FEW[:1], hazard=0.0, outliers=0.0, initial=0, **GIVEN).composition
     model = replace(composition.model, doubt=1e13)
     auto = Optimizer(space, replace(composition, model=model), seed=3)
     plain = wv.make("gp-ucb", space, seed=3, **GIVEN)
@@ -567,9 +567,13 @@ def test_a_level_far_beyond_all_that_was_seen_is_a_change_and_no_row_of_outliers
         event = opt.tell(x, math.exp(-20.0 * (x[0] - 0.3) ** 2) + jump * (t > 40) + 0.05 * rng.normal())
         if event.reset:
             resets.append(t)
-            away = re.search(r"to a level ([0-9.]+) away", event.reason)
+            assert event.change.kind == "level"
+            assert event.change.level == pytest.approx(jump, abs=0.5)
+            assert event.change.spread < 0.2
+            away = re.search(r"a level that moved by ([0-9.]+) at step 41", event.reason)
             assert away is not None
-            assert float(away[1]) == pytest.approx(abs(jump), abs=1.5)
+            assert float(away[1]) == pytest.approx(abs(jump), abs=0.5)
+            assert event.kept == event.size == t  # the shape is what it was: nothing is dropped
         asked.append(x[0])
         if t == 41:
             assert event.outlier == 41

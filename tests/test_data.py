@@ -85,6 +85,25 @@ def test_any_number_in_any_field_is_json(name, value):
     assert type(found[name]) is type(expected)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        wv.Change(3, 0.95),
+        wv.Change(41, 0.97, -2.5, "level", 0.1),
+        wv.Change(121, 0.93, 0.0, "return", 0.0, (1, 60)),
+    ],
+    ids=lambda change: change.kind,
+)
+def test_a_change_through_json(change):
+    told = event(change=change)
+    found = json.loads(json.dumps(told.as_dict(), allow_nan=False))
+    assert found["change"]["kind"] == change.kind
+    assert "past" not in found["change"]
+    again = wv.Event.from_dict(found)
+    assert again == told
+    assert isinstance(again.change, wv.Change)
+
+
 numbers = st.floats() | st.integers() | st.booleans() | st.none() | st.text() | st.floats().map(np.float64)
 points = st.recursive(
     numbers | st.lists(st.floats(), max_size=3).map(np.array),

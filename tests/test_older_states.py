@@ -1,4 +1,4 @@
-"""States that version 1 wrote are read: nothing is lost, and the next point is the one it would have asked for."""
+"""States of earlier versions are read: nothing is lost, and the next point is the one they would have asked for."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,16 @@ import pytest
 
 import windvane as wv
 
-WRITTEN = json.loads((Path(__file__).parent / "states" / "version_1.json").read_text())
+STATES = Path(__file__).parent / "states"
+WRITTEN = json.loads((STATES / "version_1.json").read_text())
+SINCE = json.loads((STATES / "version_2.json").read_text())
+ALL = [(1, which) for which in WRITTEN] + [(2, which) for which in SINCE]
 
 
-@pytest.mark.parametrize("which", WRITTEN)
-def test_a_state_of_version_1(which):
-    written = WRITTEN[which]
+@pytest.mark.parametrize(("version", "which"), ALL)
+def test_a_state_of_an_earlier_version(version, which):
+    written = (WRITTEN if version == 1 else SINCE)[which]
+    assert written["state"]["windvane"] == version
     before = json.dumps(written["state"])
     opt = wv.restore(written["state"])
     assert json.dumps(written["state"]) == before

@@ -284,7 +284,7 @@ def test_not_a_state(state):
     refused(state)
 
 
-@pytest.mark.parametrize("version", [0, 3, 99, -1, None, "1", 1.5, [1], True])
+@pytest.mark.parametrize("version", [0, 4, 99, -1, None, "1", 1.5, [1], True])
 def test_another_version(version):
     refused(altered(("windvane",), version))
 

@@ -97,6 +97,26 @@ class Dataset:
     def take(self, rows: slice | IntArray) -> Dataset:
         return _new(Dataset)._hold(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])
 
+    def joined(self, later: Dataset) -> Dataset:
+        """These, and then others that are later."""
+        return Dataset(
+            np.concatenate((self.X, later.X)),
+            np.concatenate((self.y, later.y)),
+            np.concatenate((self.times, later.times)),
+            np.concatenate((self.steps, later.steps)),
+        )
+
+    def raised(self, rows: slice, by: float) -> Dataset:
+        """With other values in some rows: `by` above what they are.
+
+        >>> data = Dataset(np.zeros((2, 1)), np.array([1.0, 2.0]), np.arange(2.0), np.arange(2))
+        >>> data.raised(slice(0, 1), 5.0).y
+        array([6., 2.])
+        """
+        y = self.y.copy()
+        y[rows] += by
+        return _new(Dataset)._hold(self.X, y, self.times, self.steps)
+
     def __reduce__(self) -> tuple[Any, ...]:  # NumPy's copies could be written to
         return Dataset, (self.X, self.y, self.times, self.steps)
 
@@ -125,7 +145,7 @@ class Verdict(NamedTuple):
 
     `suspect` instead of `fired`: above the threshold as well, but before anything is reset the observation
     is to be set aside and its point asked again. Never both. `since` is the step from which on observations
-    are about the present, if the trigger knows.
+    are about the present, if the trigger knows; `change` is what it believes to have happened then.
     """
 
     fired: bool
@@ -134,14 +154,25 @@ class Verdict(NamedTuple):
     reason: str = ""
     suspect: bool = False
     since: int | None = None
+    change: Change | None = None
 
 
 class Change(NamedTuple):
-    """A sudden change that is held possible: at which step, how probably, and to a level how far away."""
+    """A sudden change that is held possible: at which step, how probably, and to a level how far away.
+
+    `kind` is "new" if everything is; "level" if the shape is the old one and only the level has moved: then
+    observations from before still count, once they are raised by `level`, which is known up to a standard
+    deviation of `spread`; and "return" if what is there now was there before, last from the first to the last
+    step of `regime`, of which `past` are observations, possibly at another level.
+    """
 
     step: int
     probability: float
     level: float = 0.0  # in the caller's units; 0 if only the shape is new
+    kind: str = "new"
+    spread: float = 0.0
+    regime: tuple[int, int] | None = None
+    past: Dataset | None = None
 
 
 class Opinion(NamedTuple):
@@ -214,6 +245,7 @@ class Event(ComparedByValue):
     `outlier` is the step of the observation set aside before, if this one showed that it was an outlier.
     `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.
     `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any.
+    `change` is what is believed to have happened, if that is why there was a reset.
     """
 
     step: int
@@ -235,10 +267,14 @@ class Event(ComparedByValue):
     set_aside: bool = False
     outlier: int | None = None
     beliefs: Mapping[str, float] = field(default_factory=dict)
+    change: Change | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: arrays become lists, and a number that is not finite becomes None."""
-        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        found = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        if isinstance(self.change, Change):
+            found["change"] = _plain({k: v for k, v in self.change._asdict().items() if k != "past"})
+        return found
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Event:
@@ -251,6 +287,11 @@ class Event(ComparedByValue):
         for name, value in found.items():
             if value is None and known[name] == "float":
                 found[name] = math.inf if name in ("statistic", "threshold") else math.nan
+        if found.get("change") is not None:
+            told = found["change"]
+            change = Change(**{name: told[name] for name in Change._fields if name in told})
+            first, last = change.regime or (0, 0)
+            found["change"] = change._replace(regime=(first, last)) if change.regime else change
         return Event(**found)
 
     def _repr_html_(self) -> str:

@@ -10,8 +10,22 @@ EARLY = 20  # steps in which `auto`, told nothing, dropped no data
 
 def upgraded(state: dict[str, Any]) -> dict[str, Any]:
     """The state in the present format; a present one is returned as it is, and none is changed."""
-    if state["windvane"] != 1:
-        return state
+    if state["windvane"] == 1:
+        state = _second(state)
+    return _third(state) if state["windvane"] == 2 else state
+
+
+def _third(state: dict[str, Any]) -> dict[str, Any]:
+    """A mixture of version 2 knew no changes of the level alone: it goes on without."""
+    state = {**state, "windvane": 3}
+    if state["composition"]["model"].get("type") == "Mixture":
+        for part in ("composition", "surrogate"):
+            state[part] = {**state[part], "model": {**state[part]["model"], "level_runs": 0}}
+    return state
+
+
+def _second(state: dict[str, Any]) -> dict[str, Any]:
+    """Of version 1: a mixture had its trigger and its retention in itself."""
     state = {**state, "windvane": 2}
     composition = dict(state["composition"])
     if composition["model"].get("type") == "Mixture":

@@ -26,7 +26,7 @@ from windvane.acquisition import Moment, believed_best
 from windvane.checks import Array, goal_name, integer, real
 from windvane.codec import decode, encode
 from windvane.composition import Composition
-from windvane.data import Best, Dataset, Event, Observation, Opinion, Prediction
+from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.older import upgraded
 from windvane.progress import LARGEST, Held, Progress, echo, limit_view
@@ -37,8 +37,8 @@ from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
 from windvane.triggers.ruling import Ruling, judge, reason
 
-STATE_VERSION = 2
-VERSIONS = (1, STATE_VERSION)  # that can be read
+STATE_VERSION = 3
+VERSIONS = (1, 2, STATE_VERSION)  # that can be read
 APART = 0.005  # of the range: how far apart evaluations of the same moment are,
 BESIDE = 16  # if they are at most so many; more are as near as it takes
 FEW = 32  # observations, see docs/decisions/0005
@@ -237,7 +237,7 @@ class Optimizer:
                 self._kept(ruling, data + new), limit_view(surrogate), composition.limit.start()
             )
             kept, elapsed, memory = len(data), 1, composition.trigger.start()
-            surrogate = surrogate.restart(data, opinion)
+            surrogate = surrogate.restart(data, opinion, self._heard(ruling))
         age = before.age
         if not ruling.set_aside:
             reset = ruling.decision != "no"
@@ -262,6 +262,12 @@ class Optimizer:
             trusted=composition.learning.monitors(before.elapsed, self._dim, new.step),
             may_set_aside=not composition.rescale or new.step > 1,  # y's scale is taken from the first
         )
+
+    def _heard(self, ruling: Ruling) -> Change | None:
+        """What is believed to have happened, if the retention has been told that."""
+        if ruling.decision != "triggered" or not getattr(self.composition.on_trigger, "reads_verdict", False):
+            return None
+        return ruling.verdict.change
 
     def _kept(self, ruling: Ruling, data: Dataset) -> Dataset:
         """What survives a reset."""
@@ -323,7 +329,13 @@ class Optimizer:
             set_aside=ruling.set_aside,
             outlier=None if ruling.outlier is None else ruling.outlier.step,
             beliefs=after.surrogate.beliefs(),
+            change=self._changed(ruling),
         )
+
+    def _changed(self, ruling: Ruling) -> Change | None:
+        """What is believed to have happened, as the caller sees it."""
+        change = ruling.verdict.change if ruling.decision == "triggered" else None
+        return None if change is None else change._replace(level=self._sign * change.level + 0.0, past=None)
 
     def _fires(self, data: Dataset, observation: Observation) -> bool:
         """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""

@@ -244,7 +244,7 @@ OPTIONS: dict[str, Option] = {
         "how fast the budget for dropping observations grows: 1 + alpha per lengthscale", at_least=0.0
     ),
     "initial": _count(
-        "the points, at the start and after a reset, that are spread over the space before the model has a say",
+        "how many points, at the start and after a reset, are spread over the space first",
         at_least=0,
     ),
     "hypotheses": Option(

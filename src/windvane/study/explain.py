@@ -56,6 +56,7 @@ class LastReset:
     reason: str
     beliefs: Mapping[str, float]  # right after it, of a model that weighs hypotheses
     false_alarm: Promise
+    change: Mapping[str, Any] | None = None  # what is believed to have happened, as `Event.change` has it
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,7 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> La
         reason=event["reason"],
         beliefs=dict(event["beliefs"]),
         false_alarm=promised,
+        change=event.get("change"),
     )
 
 

@@ -57,10 +57,15 @@ def _about_reset(found: Explanation) -> str:
     )
     if reset.kind == "belief":
         chance = f"{chance} The change was not inferred from this one observation alone."
+    found_out = {
+        "level": "Only the level has moved: what was measured before is still used, at the new level.",
+        "return": "What was measured then is used again.",
+    }.get((reset.change or {}).get("kind", ""), "")
     step = ""
     if reset.false_alarm.at_step is not None:
         step = f"At this step a false alarm had probability {_small(reset.false_alarm.at_step)}."
-    return " ".join(part for part in (head, seen, chance, step, reset.false_alarm.words) if part)
+    parts = (head, found_out, seen, chance, step, reset.false_alarm.words)
+    return " ".join(part for part in parts if part)
 
 
 def _about_outliers(found: Explanation) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from windvane.checks import Array
-from windvane.data import Dataset, Observation, Opinion, Prediction
+from windvane.data import Change, Dataset, Observation, Opinion, Prediction
 from windvane.surrogates.fit import Search
 
 
@@ -48,8 +48,13 @@ class Surrogate(Protocol):
         """The surrogate of the old data less some, plus possibly the newest, about which the opinion is."""
         ...
 
-    def restart(self, data: Dataset, opinion: Opinion | None = None) -> Surrogate:
-        """The surrogate of these data after a reset: all else is believed to be out of date."""
+    def restart(
+        self, data: Dataset, opinion: Opinion | None = None, change: Change | None = None
+    ) -> Surrogate:
+        """The surrogate of these data after a reset: all else is believed to be out of date.
+
+        `change` is what is believed to have happened, if anything is; the data are as it leaves them.
+        """
         ...
 
     def learn(self, search: Search, rescale: bool, seed: int) -> Surrogate:

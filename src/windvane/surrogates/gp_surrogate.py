@@ -17,7 +17,7 @@ import numpy as np
 
 from windvane.checks import Array, integer, real
 from windvane.codec import encode
-from windvane.data import Dataset, Observation, Opinion, Prediction
+from windvane.data import Change, Dataset, Observation, Opinion, Prediction
 from windvane.errors import CorruptState
 from windvane.spaces.base import Domain
 from windvane.surrogates.base import Forecast
@@ -142,7 +142,12 @@ class GPSurrogate:
         following._settle()
         return following
 
-    def restart(self, data: Dataset, opinion: Opinion | None = None) -> GPSurrogate:
+    def restart(
+        self,
+        data: Dataset,
+        opinion: Opinion | None = None,
+        change: Change | None = None,  # noqa: ARG002
+    ) -> GPSurrogate:
         """The surrogate of these data after a reset: a single model has nothing else to forget."""
         return self.follow(data, opinion)
 

@@ -17,7 +17,10 @@ class BelievedChange:
     """Fires if the surrogate holds sudden changes possible that together have more than `believed`.
 
     The latest one counts for which "then or later" is believed: what was before it is stale under every
-    one of them. `Verdict.since` is its step. For surrogates that weigh changes, as that of `auto` does.
+    one of them. `Verdict.since` is its step, and `Verdict.change` what is believed to have happened:
+    everything is new, or only the level has moved, whichever has more. It fires as well if it is believed
+    that a regime is back that was there before the last change. For surrogates that weigh changes, as that
+    of `auto` does.
 
     >>> opinion = Opinion(0.0, changes=(Change(3, 0.2), Change(7, 0.75)), beliefs={"changed at 7": 0.75})
     >>> verdict, _ = BelievedChange(0.9).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
@@ -48,22 +51,70 @@ class BelievedChange:
     ) -> tuple[Verdict, Memory]:
         """Compare the probability of all sudden changes with what it takes."""
         changes = () if opinion is None else opinion.changes
-        probability = float(sum(change.probability for change in changes))
-        if opinion is None or probability <= self.believed:
+        sudden = tuple(change for change in changes if change.kind != "return")
+        probability = _total(sudden)
+        change = self._believed(sudden) if probability > self.believed else None
+        if change is None:
+            back = _back(tuple(change for change in changes if change.kind == "return"))
+            if back is not None and back.probability > self.believed:
+                reason = _returned(back)
+                return Verdict(
+                    True, back.probability, self.believed, reason, since=back.step, change=back
+                ), ()
+        if opinion is None or change is None:
             return Verdict(False, probability, self.believed), ()
-        change = self._latest(changes)
         others = sorted(opinion.beliefs.items(), key=lambda pair: -pair[1])[1:3]
         rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
-        later = "" if max(each.probability for each in changes) > self.believed else " or later"
-        level = f", to a level {abs(change.level):.3g} away," if change.level else ""
-        what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
-        return Verdict(True, probability, self.believed, f"{what} ({rest})", since=change.step), ()
+        later = "" if max(each.probability for each in sudden) > self.believed else " or later"
+        if change.kind == "level":
+            what = f"a level that moved by {abs(change.level):.3g} at step {change.step}{later}"
+            what = f"{what}, the shape being what it was, is believed with {probability:.3g}"
+        else:
+            level = f", to a level {abs(change.level):.3g} away," if change.level else ""
+            what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
+        reason = f"{what} ({rest})"
+        return Verdict(True, probability, self.believed, reason, since=change.step, change=change), ()
 
-    def _latest(self, changes: tuple[Change, ...]) -> Change:
+    def _believed(self, changes: tuple[Change, ...]) -> Change:
+        """What is believed to have happened, given that something is: all is new, or only the level moved."""
+        new = tuple(change for change in changes if change.kind == "new")
+        moved = tuple(change for change in changes if change.kind == "level")
+        if _total(new) >= _total(moved):
+            return self._latest(new, self.believed * _total(new) / _total(changes))
+        return self._latest(moved, self.believed * _total(moved) / _total(changes))
+
+    @staticmethod
+    def _latest(changes: tuple[Change, ...], believed: float) -> Change:
         """The latest change such that one then or later is believed."""
         probability = 0.0
         for change in reversed(changes):
             probability += change.probability
-            if probability > self.believed:
+            if probability > believed:
                 return change
         return changes[0]
+
+
+def _total(changes: tuple[Change, ...]) -> float:
+    return float(sum(change.probability for change in changes))
+
+
+def _back(returns: tuple[Change, ...]) -> Change | None:
+    """The most probable regime, at the most probable of its levels, with the probability of all of these."""
+    totals: dict[tuple[int, int] | None, float] = {}
+    for change in returns:
+        totals[change.regime] = totals.get(change.regime, 0.0) + change.probability
+    if not totals:
+        return None
+    regime = max(totals, key=lambda each: totals[each])
+    best = max((change for change in returns if change.regime == regime), key=lambda each: each.probability)
+    return best._replace(probability=totals[regime])
+
+
+def _returned(change: Change) -> str:
+    """In words."""
+    first, last = change.regime or (0, 0)
+    level = f", at a level {abs(change.level):.3g} away from that of then" if change.level else ""
+    return (
+        f"the regime of steps {first} to {last} is back since step {change.step}{level}: "
+        f"believed with {change.probability:.3g}"
+    )

@@ -57,13 +57,16 @@ def density(residual, variance, noise, outliers, extra):
     return (1.0 - outliers) * usual + outliers * wide
 
 
-def dense(blend, first, noises, temporal, points, now):
-    """Mean and variance of f given the observations from `first` on."""
+def dense(blend, first, noises, temporal, points, now, turn=None, lift=0.0):
+    """Mean and variance of f given the observations from `first` on; its level moved with number `turn`."""
     kernel, X, t = blend.model.kernel, blend.data.X[first:], blend.data.times[first:]
     y = blend.model.scaling.inward(blend.data.y)[first:]
     K = kernel.matrix(X, X) * temporal.matrix(t, t) + np.diag(noises)
     k = kernel.matrix(points, X) * temporal.matrix(np.array([now]), t)
     prior = kernel.diagonal(points) * temporal.variance(now)
+    if turn is not None:
+        since = (np.arange(first, len(blend.data)) >= turn).astype(float)
+        K, k, prior = K + lift * np.outer(since, since), k + lift * since, prior + lift
     return k @ np.linalg.solve(K, y), prior - np.einsum("mn,nm->m", k, np.linalg.solve(K, k.T))
 
 
@@ -102,39 +105,61 @@ def test_the_weights_are_products_of_densities(hazard, outliers):
     """Everything by hand, with the members' predictions from dense solves: Bayes, hazard, share, the best few."""
     model = mixture(hazard=hazard, outliers=outliers, share=0.01, runs=3, noise_variance=0.05)
     blend, rng = Following(LINE, model), np.random.default_rng(0)
-    prior = np.array([3.0, 1.0, 1.0, 0.5, 1.0]) / 6.5
+    prior, moved = np.array([3.0, 1.0, 1.0, 0.5, 1.0]) / 6.5, 0
     for step in range(1, 31):
         x, y, time = rng.uniform(size=1), float(rng.normal()), float(step)
         members, w = list(blend.members), blend.weights.copy()
         residual, variance, noise = [], [], []
         for member in members:
             mean, spread = (
-                dense(blend, member.first, member.noises, member.temporal, x[None], time)
+                dense(
+                    blend,
+                    member.first,
+                    member.noises,
+                    member.temporal,
+                    x[None],
+                    time,
+                    member.turn,
+                    member.lift,
+                )
                 if len(member)
                 else (np.zeros(1), np.ones(1))
             )
             residual.append(y - mean[0])
             variance.append(spread[0])
             noise.append(member.noise.b / member.noise.a)
-        labels = [member.born for member in members]
+        labels = [(member.born, member.turn is not None) for member in members]
         if hazard and step > 1:
-            w = np.append((1.0 - hazard) * w, hazard)
+            top = int(np.argmax(w[:5]))
+            off, known, usual = residual[top], variance[top], noise[top]
+            # only the level: three standard deviations off and one of the prior, where half of it was known
+            moves = step > 10 and known < 0.5 and off**2 > max(9.0 * (known + usual), 1.0)
+            w = np.append((1.0 - (1.1 if moves else 1.0) * hazard) * w, hazard)
             pooled = blend.weights @ [[m.noise.a, m.noise.b] for m in members]
             residual, variance, noise = [*residual, y], [*variance, 1.0], [*noise, pooled[1] / pooled[0]]
-            labels.append(step)
+            labels.append((step, False))
+            if moves:
+                w, moved = np.append(w, 0.1 * hazard), moved + 1
+                lift = next(4.0**power for power in range(9) if 4.0**power >= off**2)
+                residual, variance, noise = [*residual, off], [*variance, known + lift], [*noise, usual]
+                labels.append((step, True))
         extra = model.outlier_size
         p = w * [density(r, v, s, outliers, extra) for r, v, s in zip(residual, variance, noise, strict=True)]
         total = p.sum()
         expected = 0.99 * p / total
         expected[:5] += 0.01 * prior
-        if len(expected) > 8:
-            least = 5 + int(np.argmin(expected[5:]))
-            expected = np.delete(expected, least) / (1.0 - expected[least])
-            del labels[least]
+        for kind, most in ((False, 3), (True, 2)):
+            own = [number for number in range(5, len(labels)) if labels[number][1] is kind]
+            if len(own) > most:
+                least = min(own, key=lambda number: expected[number])
+                expected = np.delete(expected, least)
+                del labels[least]
+        expected /= expected.sum()
         observe(blend, x, y)
         np.testing.assert_allclose(blend.weights, expected, atol=1e-7)
-        assert [member.born for member in blend.members] == labels
+        assert [(member.born, member.turn is not None) for member in blend.members] == labels
         assert blend.opinion.log_density == pytest.approx(math.log(total), abs=1e-6)
+    assert bool(moved) == bool(hazard)
 
 
 def test_a_forecast_is_the_moments_of_the_mixture():
@@ -170,7 +195,7 @@ def test_a_newborn_is_a_static_gp_on_the_data_since_its_birth():
     blend = Following(LINE, mixture(hazard=0.1, runs=4))
     feed(blend, 12)
     feed(blend, 9, f=lambda x, t: -1.5 * math.sin(6.0 * x[0] + 1.0), seed=1)
-    runs = blend.members[blend.permanent :]
+    runs = [run for run in blend.members[blend.permanent :] if run.turn is None]
     assert len(runs) == 4
     assert max(len(member) for member in runs) > 3
     points, now = np.linspace(0.0, 1.0, 9)[:, None], 22.0
@@ -213,7 +238,7 @@ def test_beliefs_are_a_distribution(rows, hazard, outliers, runs):
         time += dt
         observe(blend, [arm], y, time)
         beliefs = blend.beliefs()
-        assert len(beliefs) == len(blend.members) <= len(HYPOTHESES) + runs
+        assert len(beliefs) == len(blend.members) <= len(HYPOTHESES) + runs + model.level_runs
         assert sum(beliefs.values()) == pytest.approx(1.0)
         assert all(beliefs[one.label] > 0.0 for one in HYPOTHESES)
         assert min(beliefs.values()) >= 0.0

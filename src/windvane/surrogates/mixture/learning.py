@@ -48,6 +48,9 @@ def fitted(
     if not rescale or len(data) >= FEWEST_TO_FIT:  # on a scale that is a mere guess, nothing is an outlier
         rest = np.flatnonzero(~np.isin(own.steps, doubted(own.steps, member.suspects)))
         own = own.take(rest) if 2 * len(rest) >= len(own) else own
+    if member.turn is not None:  # as if the level had stayed where it was
+        since = int(np.searchsorted(own.steps, member.born))
+        own = own.raised(slice(since, None), -model.scaling.scale * member.move)
     recent = own.take(slice(-RECENT, None))
     if member.first and len(recent) < FEWEST_TO_FIT:
         return None  # so soon after a change, the kernel of before is the better guess

@@ -80,7 +80,9 @@ class Member:
         self._level_space = None if self.level is None else state_space(self.level)
         self.level_variance = 0.0 if self._level_space is None else self._level_space.variance
         self.lift = self.level_variance if born else 0.0  # of the level that a sudden change led to
+        self.turn: int | None = None  # the observation with which the level moved, if only that has changed
         none = np.empty(0)
+        self._step = none  # cov(the move, y_i), n: 0 before it
         self._view = self._moved = View(-math.inf, np.empty((self.order, 0)), None, None, none, none, none)
 
     def __len__(self) -> int:
@@ -90,6 +92,17 @@ class Member:
         """Another one with the same past."""
         other = twin(self)
         other.factor = self.factor.copy()
+        return other
+
+    def moved(self, lift: float, turn: int, born: int) -> Member:
+        """The hypothesis that only the level moves: the same past, and from observation `turn` on a level.
+
+        Its covariance is k_S k_T + lift 1[i >= turn] 1[j >= turn]: the shape is what it was.
+        """
+        other = self.copy()
+        other.lift, other.turn, other.born = lift, turn, born
+        other.level_variance += lift
+        other._step = np.zeros(len(self))
         return other
 
     @property
@@ -111,7 +124,8 @@ class Member:
         A, turn = self.dynamics.step(now - old.now)
         level = old.level
         if self._level_space is not None:
-            level = float(self._level_space.step(now - old.now)[0][0, 0]) * level
+            left = float(self._level_space.step(now - old.now)[0][0, 0])
+            level = left * level if self.turn is None else left * (level - self._step) + self._step
         if self.order == 1 and A[0, 0] == 1.0:
             return old._replace(now=now, level=level)
         mean = None if old.mean is None else A @ old.mean
@@ -169,12 +183,17 @@ class Member:
             mean = mean - news * step
             gain = gain + news[self._rows] * (news / pivot)[self._columns]
         level = np.concatenate((view.level, (self.level_variance,)))
+        if self.turn is not None:
+            self._step = np.concatenate((self._step, (self.lift,)))
         self._view = self._moved = self._seen(now, tau, mean, gain, level)
 
     # -- starting again ----------------------------------------------------------------------------------
 
-    def rebuild(self, K: Array, y: Array, times: Array, now: float) -> None:
-        """Factor afresh, given k_S among all n data of the mixture and the noises of its own."""
+    def rebuild(self, K: Array, y: Array, times: Array, now: float, tilt: Array | None = None) -> None:
+        """Factor afresh, given k_S among all n data of the mixture and the noises of its own.
+
+        `tilt` is what observations have in common besides, as `starts.tilt` says.
+        """
         first = self.first
         own = times[first:]
         K = K[first:, first:] * self.temporal.matrix(own, own)
@@ -182,6 +201,13 @@ class Member:
         if self.level is not None:
             K += self.level.matrix(own, own)
             level = self.level.cross(own, now)
+        if self.turn is not None:
+            since = max(self.turn - first, 0)
+            K[since:, since:] += self.lift
+            self._step = np.where(np.arange(len(own)) >= since, self.lift, 0.0)
+            level = level + self._step
+        if tilt is not None:
+            K += tilt[first:, first:]
         n = len(K)
         K.reshape(-1)[:: n + 1] += self.noises
         self.factor = Factor()
@@ -232,13 +258,29 @@ class Member:
         others = {other: known for other, known in self.suspects.items() if other != step}
         self.suspects = others if suspect is None else {**others, step: suspect}
 
-    def level_after(self, guess: Guess, y: float, noise: float, now: float) -> float:
-        """What it will believe the level to be once it has taken y in."""
+    def level_after(self, guess: Guess, y: float, noise: float, now: float) -> tuple[float, float]:
+        """What it will believe the level of a change to be once it has taken y in: mean and variance."""
         if not self.lift:
-            return 0.0
-        u = self.factor.project(self.at(now).level)
-        common = self.level_variance - float(u @ guess.v)  # cov(level, f(x)) given the data
-        return float(u @ self.z) + common * (y - guess.mean) / (guess.variance + noise)
+            return 0.0, 0.0
+        u = self.factor.project(self.at(now).level if self.turn is None else self._step)
+        common = self.lift - float(u @ guess.v)  # cov(level, f(x)) given the data
+        gain = common / (guess.variance + noise)
+        return float(u @ self.z) + gain * (y - guess.mean), max(self.lift - float(u @ u) - gain * common, 0.0)
+
+    @property
+    def move(self) -> float:
+        """By how much it believes the level to have moved."""
+        return float(self._step @ self.alpha)
+
+    @property
+    def move_spread(self) -> float:
+        """The standard deviation of that."""
+        u = self.factor.project(self._step)
+        return math.sqrt(max(self.lift - float(u @ u), 0.0))
+
+    def level_now(self, now: float) -> float:
+        """What it believes the level to be, beside the shape."""
+        return float(self.at(now).level @ self.alpha) if self.level_variance else 0.0
 
     def left_out(self, rows: IntArray) -> tuple[Array, Array]:
         """y_i - E[y_i | all others] and the variance of f(x_i) in that, for some of its observations."""

@@ -30,7 +30,11 @@ class Mixture:
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
     are held possible at a time, none of them in the first `settled` steps: while the scale of y is a guess,
-    the first values are from another world whenever the search finds a better place.
+    the first values are from another world whenever the search finds a better place. `level_runs` is the
+    same for changes of the level alone (docs/decisions/0029).
+
+    `moves` has the steps at which only the level moved, and how uncertain the size of that is (a standard
+    deviation, in the caller's units): observations from before are used as they would read at the new level.
     """
 
     kernel: Kernel
@@ -46,6 +50,8 @@ class Mixture:
     lead: float = 6.0
     interval: float = 1.0
     settled: int = 0
+    level_runs: int = 2
+    moves: tuple[tuple[int, float], ...] = ()
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -58,7 +64,13 @@ class Mixture:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
-        object.__setattr__(self, "settled", integer("Mixture(settled)", self.settled, at_least=0))
+        for name in ("settled", "level_runs"):
+            object.__setattr__(self, name, integer(f"Mixture({name})", getattr(self, name), at_least=0))
+        moves = tuple(
+            (integer("Mixture(moves)", step, at_least=1), real("Mixture(moves)", spread, at_least=0.0))
+            for step, spread in self.moves
+        )
+        object.__setattr__(self, "moves", moves)
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
             raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")

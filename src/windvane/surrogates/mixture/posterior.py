@@ -43,6 +43,10 @@ class MixturePosterior:
         self._disputed = np.array([w if w >= DISPUTED else 0.0 for w, _ in acting])
         if np.count_nonzero(self._disputed) < 2:
             self._disputed[:] = 0.0
+        # where it is in dispute whether a level has moved, levels count in what they disagree about
+        self._levels = np.zeros(len(acting))
+        if any(u and member.turn is not None for u, (_, member) in zip(self._disputed, acting, strict=True)):
+            self._levels = np.array([member.level_now(now) for _, member in acting])
         self.size = len(X)
         self.candidates = cache.points
         self.grid = cache.shape
@@ -73,7 +77,8 @@ class MixturePosterior:
         total = float(self._disputed.sum())
         if not total:
             return 0.0
-        off = means - self._disputed @ means / total
+        off = means + self._levels[:, None]
+        off -= self._disputed @ off / total
         return np.asarray(self._disputed @ (off * off))
 
     def whole(self, points: Array) -> tuple[Array, Array]:
@@ -104,7 +109,8 @@ class MixturePosterior:
         total = float(self._disputed.sum())
         if total:
             means = np.array([mean for mean, _ in found])
-            off = means - self._disputed @ means / total
+            off = means + self._levels[:, None]
+            off -= self._disputed @ off / total
             result += (off.T * self._disputed) @ off
         return result
 
@@ -159,7 +165,11 @@ class MixturePosterior:
             return np.asarray(sum(weight * getattr(part, name) for weight, part in parts))
 
         variance, slope = blended("variance"), blended("variance_gradient")
-        disputes = [(u, part) for u, (_, part) in zip(self._disputed, parts, strict=True) if u]
+        disputes = [
+            (u, part._replace(mean=part.mean + level))
+            for u, level, (_, part) in zip(self._disputed, self._levels, parts, strict=True)
+            if u
+        ]
         total = float(self._disputed.sum())
         if disputes:
             centre = sum(u * part.mean for u, part in disputes) / total
@@ -196,6 +206,7 @@ class MixturePosterior:
         if total:  # -2 gram has the variance's derivatives: take off half of those of the disagreement
             i, j = upper_triangle(d)
             off = means - self._disputed @ means / total
+            off[:, 0] += self._levels - self._disputed @ self._levels / total
             u = self._disputed * off[:, 0]
             gram[0, 0] -= u @ off[:, 0]
             gram[0, 1:] -= u @ means[:, 1:]

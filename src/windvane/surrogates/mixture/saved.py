@@ -31,6 +31,7 @@ def snapshot(members: Sequence[Member], weights: Array) -> dict[str, Any]:
                 member.noises.tolist(),
                 member.lift,
                 [[step, *suspect] for step, suspect in member.suspects.items()],
+                *(() if member.turn is None else (member.label, member.turn)),
             ]
             for member in members
         ],
@@ -73,7 +74,7 @@ def read(domain: Domain, model: Mixture, saved: dict[str, Any]) -> Saved:
 
 def _member(model: Mixture, number: int, row: Any, size: int) -> Member:
     """A member as `snapshot` wrote it."""
-    first, born, a, b, noises, lift, suspects = row
+    first, born, a, b, noises, lift, suspects, *moved = row
     noise = NoiseEstimate(real("state(a)", a, above=0.0), real("state(b)", b, above=0.0))
     count = integer("state(first)", first, at_least=0, at_most=size)
     birth = integer("state(born)", born, at_least=0)
@@ -87,6 +88,11 @@ def _member(model: Mixture, number: int, row: Any, size: int) -> Member:
     if number < len(model.hypotheses):
         member = starts.permanent(model, noise, remembered)[number]
         member.first, member.born = count, birth
+    elif moved:
+        label, turn = moved
+        parent = [hypothesis.label for hypothesis in model.hypotheses].index(label)
+        turn = integer("state(turn)", turn, at_least=0, at_most=size)
+        member = starts.moved(model, noise, parent, count, turn, birth, lift, remembered)
     else:
         member = starts.run(model, noise, count, birth, lift, remembered)
     member.noises = array("state(noises)", noises, (size - count,)) if size > count else np.empty(0)

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from windvane.checks import Array
 from windvane.data import Dataset
 from windvane.kernels import Static
 from windvane.surrogates.mixture.hypotheses import CHANGED
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, log_evidence, noises, suspicion
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SAME, SELDOM
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEVEL_SELDOM, SAME, SELDOM
 from windvane.surrogates.mixture.weights import Reweighed, reweigh
 
 
@@ -39,6 +40,32 @@ def run(
     return Member(hypothesis, noise, first=first, born=born, lead=model.lead, suspects=suspects)
 
 
+def moved(
+    model: Mixture,
+    noise: NoiseEstimate,
+    parent: int,
+    first: int,
+    turn: int,
+    born: int,
+    lift: float,
+    suspects: Suspects | None = None,
+) -> Member:
+    """The permanent hypothesis number `parent`, whose level moved at step `born`, with observation `turn`."""
+    member = Member(model.hypotheses[parent], noise, first=first, lead=model.lead, suspects=suspects)
+    return member.moved(lift, turn, born)
+
+
+def tilt(model: Mixture, data: Dataset) -> Array | None:
+    """What observations from before a move of the level have in common, n x n: its size is uncertain."""
+    found: Array | None = None
+    for step, spread in model.moves:
+        old = int(np.searchsorted(data.steps, step))
+        if old and spread:
+            found = np.zeros((len(data), len(data))) if found is None else found
+            found[:old, :old] += (spread / model.scaling.scale) ** 2
+    return found
+
+
 def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     """Give each member its part of the data, with the noises it has for them."""
     if not members:
@@ -46,8 +73,9 @@ def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     K = model.kernel.matrix(data.X, data.X)
     y, times = model.scaling.inward(data.y), data.times / model.interval
     now = float(times[-1]) if len(data) else -math.inf
+    common = tilt(model, data)
     for member in members:
-        member.rebuild(K, y, times, now)
+        member.rebuild(K, y, times, now, common)
 
 
 def quieten(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
@@ -93,7 +121,7 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     permanent = len(model.hypotheses)
     logs = np.full((len(data), len(members)), -np.inf)
     prior = model.outlier_size * model.kernel.diagonal(data.X)
-    births: dict[int, int] = {}
+    births: dict[int, list[int]] = {}
     for number, member in enumerate(members):
         residual, variance = member.innovations()
         extra = np.maximum(prior[member.first :], residual * residual)
@@ -102,7 +130,7 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
         if number >= permanent:
             birth = int(np.searchsorted(data.steps, member.born))
             logs[:birth, number] = -np.inf
-            births[birth] = number
+            births.setdefault(birth, []).append(number)
     for number, member in enumerate(members[:permanent]):  # who has left old data out agrees about them
         logs[: member.first, number] = logs[: member.first, :permanent].max(axis=1)
     weights = np.concatenate((model.prior, np.zeros(len(members) - permanent)))
@@ -113,9 +141,9 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     for row, densities in enumerate(relative):
         born = births.get(row)
         if born is not None:
-            hazard = hazard_of(model, members[born])
-            weights = weights * (1.0 - hazard)
-            weights[born] = hazard
+            hazards = [hazard_of(model, members[number]) for number in born]
+            weights = weights * (1.0 - sum(hazards))
+            weights[born] = hazards
         joint = weights * densities
         total = float(joint.sum())
         if total > 1e-200:  # what `reweigh` does, without logarithms
@@ -130,4 +158,6 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
 
 def hazard_of(model: Mixture, newborn: Member) -> float:
     """The chance per step of a sudden change of that kind."""
+    if newborn.turn is not None:
+        return model.hazard * LEVEL_SELDOM
     return model.hazard * (SELDOM if newborn.lift else 1.0)

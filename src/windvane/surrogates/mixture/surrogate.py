@@ -22,28 +22,37 @@ from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search, log_prior
-from windvane.surrogates.mixture import learning, saved, starts
+from windvane.surrogates.mixture import learning, regimes, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
+from windvane.surrogates.mixture.regimes import Archive
 from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, MOST_WORK, REFRESH, TIMED
 from windvane.surrogates.mixture.update import Update, born, weigh
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import Scaling
+
+NOTHING = Archive()
 
 
 class MixtureSurrogate:
     """A `Mixture` and the data it has seen."""
 
     def __init__(
-        self, domain: Domain, model: Mixture, data: Dataset, members: list[Member], weights: Array
+        self,
+        domain: Domain,
+        model: Mixture,
+        data: Dataset,
+        members: list[Member],
+        weights: Array,
+        archive: Archive = NOTHING,
     ) -> None:
         """Members that have been given their data, with their weights: the journal starts here.
 
         The permanent hypotheses come first, then the sudden changes, oldest first.
         """
-        self.domain, self.model, self.data = domain, model, data
+        self.domain, self.model, self.data, self.archive = domain, model, data, archive
         self.members, self.weights = members, weights
         self._base = data
         self._start = saved.snapshot(members, weights)
@@ -70,6 +79,7 @@ class MixtureSurrogate:
         members: list[Member],
         *,
         review: bool = False,
+        archive: Archive | None = None,
     ) -> MixtureSurrogate:
         """Members, the permanent ones first, given these data at once and weighed by them."""
         starts.quieten(model, data, members)
@@ -77,7 +87,8 @@ class MixtureSurrogate:
         if review:
             starts.factor(model, data, starts.review(model, data, members))
         weights = starts.weigh(model, data, members).weights
-        return MixtureSurrogate(self.domain, model, data, members, weights)
+        kept = self.archive if archive is None else archive
+        return MixtureSurrogate(self.domain, model, data, members, weights, kept)
 
     # -- what it believes -------------------------------------------------------------------------------
 
@@ -157,14 +168,15 @@ class MixtureSurrogate:
         model, count, guesses = self.model, len(self.data), forecast.projection
         y, prior = model.scaling.inward(new.y), float(model.kernel.diagonal(new.x[None, :])[0])
         known = (model, self.members, self.weights, guesses, y, prior)
-        newborn = born(*known, new.step, count)
-        if newborn is not None:
-            newborn.watch(np.empty((0, len(self._cache.points))))
-        update, log_density, outlier = weigh(*known, newborn)
+        births = born(*known, new.step, count)
+        for birth in births:
+            if not len(birth.member):
+                birth.member.watch(np.empty((0, len(self._cache.points))))
+        update, log_density, outlier = weigh(*known, births)
         return Opinion(
             log_density - math.log(model.scaling.scale),
             outlier,
-            self._changes(update, y, new.time / model.interval),
+            self._changes(update, y, new.time / model.interval) + self._returns(new),
             _named(update.members, update.weights),
             update,
         )
@@ -172,14 +184,18 @@ class MixtureSurrogate:
     def _changes(self, update: Update, y: float, now: float) -> tuple[Change, ...]:
         """The sudden changes that are held possible, in the caller's units."""
         rows = list(zip(update.members, update.guesses, update.taken.noise, update.weights, strict=True))
-        return tuple(
-            Change(
-                member.born,
-                float(weight),
-                self.model.scaling.scale * member.level_after(guess, y, float(noise), now),
-            )
-            for member, guess, noise, weight in rows[self.permanent :]
-        )
+        scale, found = self.model.scaling.scale, []
+        for member, guess, noise, weight in rows[self.permanent :]:
+            level, variance = member.level_after(guess, y, float(noise), now)
+            kind = "new" if member.turn is None else "level"
+            found.append(Change(member.born, float(weight), scale * level, kind, scale * math.sqrt(variance)))
+        return tuple(found)
+
+    def _returns(self, new: Observation) -> tuple[Change, ...]:
+        """The regimes of before that may be back, once this observation counts."""
+        if not self.archive.unknown:
+            return ()
+        return self.archive.returns(self.model, self.noise_variance, self.data + new)
 
     # -- following the data -----------------------------------------------------------------------------
 
@@ -198,14 +214,22 @@ class MixtureSurrogate:
         if len(after._journal) >= REFRESH:
             members = [member.copy() for member in after.members]
             starts.factor(after.model, after.data, members)
-            return MixtureSurrogate(after.domain, after.model, after.data, members, after.weights)
+            return MixtureSurrogate(
+                after.domain, after.model, after.data, members, after.weights, after.archive
+            )
         return after
 
-    def restart(self, data: Dataset, opinion: Opinion | None = None) -> MixtureSurrogate:
+    def restart(
+        self, data: Dataset, opinion: Opinion | None = None, change: Change | None = None
+    ) -> MixtureSurrogate:
         """Begin again with these data: all else is believed to be from before a change.
 
         If they are what came since a sudden change that is held possible, its view of them is taken over.
         """
+        if opinion is not None and change is not None and change.kind == "level":
+            return self._levelled(data, opinion.update, change)
+        if change is not None and change.kind == "return":
+            return self._returned(data, change)
         update: Update | None = None if opinion is None else opinion.update
         members, weights = self.members, self.weights
         if update is not None:
@@ -214,17 +238,54 @@ class MixtureSurrogate:
         noise = float(weights @ np.array([estimate.value for estimate in estimates]))
         model, suspects = self.model, None
         first = int(data.steps[0]) if len(data) else 0
-        for change in () if opinion is None else opinion.changes:
-            if change.step == first:
+        for each in () if opinion is None else opinion.changes:
+            if each.step == first and each.kind == "new":
                 assert update is not None
-                number = next(i for i, member in enumerate(members) if member.born == first)
+                number = next(i for i, each in enumerate(members) if each.born == first and each.turn is None)
                 run = members[number]
                 suspects = self._suspects(run, number, update, int(data.steps[-1]))
                 if run.lift:  # to another level: values are to be expected around that one from now on
-                    offset = model.scaling.offset + change.level
+                    offset = model.scaling.offset + each.level
                     model = replace(model, scaling=replace(model.scaling, offset=offset))
         estimate = NoiseEstimate.about(noise, model.doubt)
-        return self._afresh(model, data, starts.permanent(model, estimate, suspects))
+        archive = self.archive
+        if change is not None:
+            heaviest = self.members[int(np.argmax(self.weights[: self.permanent]))]
+            archive = archive.closed(change, self.data, self.model, heaviest)
+        model = replace(model, moves=())
+        return self._afresh(model, data, starts.permanent(model, estimate, suspects), archive=archive)
+
+    def _returned(self, data: Dataset, change: Change) -> MixtureSurrogate:
+        """Go on with these data, of a regime of before among others: kernel, noise and units are its own."""
+        regime = regimes.found(self.archive.regimes, change)
+        scaling = replace(regime.scaling, offset=regime.scaling.offset + change.level)
+        moves = ((change.step, change.spread),) if change.level else ()
+        model = replace(self.model, kernel=regime.kernel, scaling=scaling, moves=moves)
+        noise = NoiseEstimate.about(regime.noise_variance, model.doubt)
+        archive = self.archive.reopened(regime, change.step)
+        return self._afresh(model, data, starts.permanent(model, noise), archive=archive)
+
+    def _levelled(self, data: Dataset, update: Update, change: Change) -> MixtureSurrogate:
+        """Go on with these data, of which those before the change have been raised to the new level.
+
+        What is expected where nothing was measured moves with them. That everything is new stays possible.
+        """
+        model, newest = self.model, int(data.steps[-1])
+        number = next(
+            i for i, each in enumerate(update.members) if each.born == change.step and each.turn is not None
+        )
+        noise, offset = update.taken.after[number], model.scaling.offset + change.level
+        oldest = int(data.steps[0])
+        moves = (*(move for move in model.moves if move[0] > oldest), (change.step, change.spread))
+        model = replace(model, scaling=replace(model.scaling, offset=offset), moves=moves)
+        suspects = self._suspects(update.members[number], number, update, newest)
+        members = starts.permanent(model, noise, suspects)
+        for i in range(self.permanent, len(update.members)):
+            run, first = update.members[i], int(np.searchsorted(data.steps, update.members[i].born))
+            if run.turn is None and first < len(data):
+                known = self._suspects(run, i, update, newest)
+                members.append(starts.run(model, update.taken.after[i], first, run.born, run.lift, known))
+        return self._afresh(model, data, members)
 
     def _suspects(self, run: Member, number: int, update: Update, newest: int) -> Suspects:
         """What a member takes for outliers once it has seen the newest observation."""
@@ -284,12 +345,13 @@ class MixtureSurrogate:
             left = member.copy()
             left.noises = member.noises[own - member.first]
             left.first = int(np.searchsorted(kept, member.first))
+            left.turn = None if member.turn is None else int(np.searchsorted(kept, member.turn))
             members.append(left)
             weights.append(weight)
         data = self.data.take(kept)
         starts.factor(self.model, data, members)
         total = np.array(weights)
-        return MixtureSurrogate(self.domain, self.model, data, members, total / total.sum())
+        return MixtureSurrogate(self.domain, self.model, data, members, total / total.sum(), self.archive)
 
     def _timed(self) -> MixtureSurrogate:
         """How long a step is, from the first observations: the hypotheses about time are in steps.
@@ -320,7 +382,7 @@ class MixtureSurrogate:
                 member.forget(gone)
                 if K is None:
                     K = self.model.kernel.matrix(self.data.X, self.data.X)
-                member.rebuild(K, self._y, self._times, now)
+                member.rebuild(K, self._y, self._times, now, starts.tilt(self.model, self.data))
             if member.watched and weight < IDLE and number != heaviest:
                 member.unwatch()
         rows: Array | None = None
@@ -349,7 +411,13 @@ class MixtureSurrogate:
         members = self._permanent(model, noise, trusted)
         for old in self.members[self.permanent :]:
             suspects = old.suspects if trusted else None
-            members.append(starts.run(model, noise, old.first, old.born, old.lift, suspects))
+            if old.turn is None:
+                run = starts.run(model, noise, old.first, old.born, old.lift, suspects)
+            else:
+                parent = [hypothesis.label for hypothesis in model.hypotheses].index(old.label)
+                lift = old.lift * (self.model.scaling.scale / model.scaling.scale) ** 2
+                run = starts.moved(model, noise, parent, old.first, old.turn, old.born, lift, suspects)
+            members.append(run)
         return self._afresh(model, self.data, members, review=rescale and trusted)
 
     def reconsider(
@@ -397,19 +465,28 @@ class MixtureSurrogate:
 
     def state(self) -> dict[str, Any]:
         """Plain JSON: the model, the last fresh start, and the observations since."""
-        return saved.state(self.model, self._base, self._start, self._journal)
+        found = saved.state(self.model, self._base, self._start, self._journal)
+        return {**found, "archive": self.archive.plain()} if self.archive.regimes else found
 
     @staticmethod
     def restore(domain: Domain, model: Mixture, state: dict[str, Any]) -> MixtureSurrogate:
         """The surrogate that wrote the state, bit for bit."""
         found = saved.read(domain, model, state)
         starts.factor(model, found.base, found.members)
-        after = MixtureSurrogate(domain, model, found.base, found.members, found.weights)
+        archive = Archive.read(state["archive"], domain) if "archive" in state else NOTHING
+        after = MixtureSurrogate(domain, model, found.base, found.members, found.weights, archive)
         for new in found.journal:
             after = after._with(new, after.weigh(new, after.forecast(new.x, new.time)).update)
         return after
 
 
 def _named(members: Sequence[Member], weights: Array) -> dict[str, float]:
-    names = (f"changed at {member.born}" if member.born else member.label for member in members)
+    names = (
+        member.label
+        if not member.born
+        else f"changed at {member.born}"
+        if member.turn is None
+        else f"level moved at {member.born}"
+        for member in members
+    )
     return dict(zip(names, weights.tolist(), strict=True))

@@ -21,6 +21,18 @@ FEWEST_TO_DROP = 16  # and not before it has this many
 FAR = 3.0  # prior standard deviations from which a value is beyond a new function: docs/decisions/0023
 SURE = 0.5  # of the prior variance: where more is left, a value beyond is a discovery: docs/decisions/0023
 SELDOM = 0.1  # how often a sudden change leads there, beside all others: docs/decisions/0023
+LEVEL_FAR = 3.0  # standard deviations off from which a level may have moved, but at least
+LEVEL_SIZE = 1.0  # so many prior standard deviations: docs/decisions/0029
+LEVEL_SELDOM = 0.1  # how often only the level moves, beside all other sudden changes: docs/decisions/0029
+
+# -- regimes that come back: docs/decisions/0029 ---------------------------------------------------------
+
+REGIMES = 4  # of those before, that may come back
+KEPT = 60  # observations of each of them,
+LASTS = 0.9  # of a covariance: where less was left when the regime ended, an observation is not kept
+RETURNING = 0.3  # how probable it is, before anything is seen, that one is back after a change
+FEWEST_SINCE = 3  # observations since a change that a regime is recognised by,
+MOST_SINCE = 30  # and from which on it is too late: by then the new one is known
 
 # -- learning -------------------------------------------------------------------------------------------
 

@@ -12,8 +12,13 @@ from windvane.surrogates.mixture import starts
 from windvane.surrogates.mixture.member import Guess, Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Taken, take
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, SURE
-from windvane.surrogates.mixture.weights import lift_to, reweigh
+from windvane.surrogates.mixture.tuning import (
+    FEWEST_TO_FIT,
+    LEVEL_FAR,
+    LEVEL_SIZE,
+    SURE,
+)
+from windvane.surrogates.mixture.weights import lift_to, reweigh, size
 
 
 class Update(NamedTuple):
@@ -46,6 +51,14 @@ class Weighed(NamedTuple):
     outlier: float
 
 
+class Birth(NamedTuple):
+    """A hypothesis that begins with an observation, what it expected of that, and its chance."""
+
+    member: Member
+    guess: Guess
+    hazard: float
+
+
 def weigh(
     model: Mixture,
     members: list[Member],
@@ -53,30 +66,40 @@ def weigh(
     guesses: list[Guess],
     y: float,
     prior: float,
-    newborn: Member | None,
+    births: list[Birth],
 ) -> Weighed:
     """Bayes' rule for an observation y where f has the prior variance given.
 
-    `newborn`, if any, is the hypothesis that everything changed just now.
+    `births` are the hypotheses that something changed just now.
     """
     means = np.array([guess.mean for guess in guesses])
     # of an outlier so gross that it has no size, every hypothesis is to think the same
     extra = max(model.outlier_size * prior, (y - float(weights @ means)) ** 2)
-    if newborn is not None:
-        hazard = starts.hazard_of(model, newborn)
-        members = [*members, newborn]
-        guesses = [*guesses, Guess(np.empty(0), 0.0, prior + newborn.lift)]
-        weights = np.concatenate((weights * (1.0 - hazard), (hazard,)))
-        means = np.concatenate((means, (0.0,)))
+    if births:
+        hazards = [birth.hazard for birth in births]
+        members = [*members, *(birth.member for birth in births)]
+        guesses = [*guesses, *(birth.guess for birth in births)]
+        weights = np.concatenate((weights * (1.0 - sum(hazards)), hazards))
+        means = np.concatenate((means, [birth.guess.mean for birth in births]))
     variances = np.array([guess.variance for guess in guesses])
     taken = take([member.noise for member in members], y - means, variances, model.outliers, extra)
     after, log_density = reweigh(weights, taken.log_density, model.prior, model.share)
     update = Update(list(members), list(guesses), taken, extra, after)
-    permanent = len(model.hypotheses)
-    if len(members) > permanent + model.runs:  # one sudden change too many: the least likely goes
-        least = permanent + int(np.argmin(after[permanent:]))
-        update = update.of(np.delete(np.arange(len(members)), least))
+    gone = _too_many(model, members, after)
+    if gone:
+        update = update.of(np.delete(np.arange(len(members)), gone))
     return Weighed(update, log_density, min(float(after @ taken.share), 1.0))
+
+
+def _too_many(model: Mixture, members: list[Member], weights: Array) -> list[int]:
+    """The least likely sudden changes beyond the number that is held possible, of either kind."""
+    gone = []
+    runs = range(len(model.hypotheses), len(members))
+    for moved, most in ((False, model.runs), (True, model.level_runs)):
+        own = [number for number in runs if (members[number].turn is not None) == moved]
+        own.sort(key=lambda number: float(weights[number]))
+        gone += own[: max(len(own) - most, 0)]
+    return gone
 
 
 def born(
@@ -88,15 +111,27 @@ def born(
     prior: float,
     step: int,
     count: int,
-) -> Member | None:
-    """The hypothesis that everything changed at this step, after `count` observations.
+) -> list[Birth]:
+    """The hypotheses that everything, or the level, changed at this step, after `count` observations.
 
-    With a level of its own where y is beyond a new function of the old kind, if something was known
-    there: what a new place has to offer may be beyond all seen before.
+    If everything, with a level of its own where y is beyond a new function of the old kind, if something was
+    known there: what a new place has to offer may be beyond all seen before.
     """
     if not count or not model.hazard or step <= model.settled:
-        return None
+        return []
     within = sum(w * guess.variance for w, guess in zip(weights.tolist(), guesses, strict=True))
     lift = lift_to(y, prior) if count >= FEWEST_TO_FIT and within < SURE * prior else 0.0
     a, b = (weights @ np.array([member.noise for member in members])).tolist()
-    return starts.run(model, NoiseEstimate(a, b), count, step, lift)
+    run = starts.run(model, NoiseEstimate(a, b), count, step, lift)
+    births = [Birth(run, Guess(np.empty(0), 0.0, prior + lift), starts.hazard_of(model, run))]
+    heaviest = int(np.argmax(weights[: len(model.hypotheses)]))
+    parent, guess = members[heaviest], guesses[heaviest]
+    off = y - guess.mean
+    least = max(LEVEL_FAR**2 * (guess.variance + parent.noise.value), LEVEL_SIZE**2 * prior)
+    known = count >= FEWEST_TO_FIT and guess.variance < SURE * prior
+    if model.level_runs and known and off * off > least:
+        lift = size(off, prior)
+        moved = parent.moved(lift, count, step)
+        expected = guess._replace(variance=guess.variance + lift)
+        births.append(Birth(moved, expected, starts.hazard_of(model, moved)))
+    return births

@@ -50,5 +50,9 @@ def lift_to(y: float, prior: float) -> float:
     >>> [lift_to(y, 1.0) for y in (2.9, 3.1, -8.0, 9.0)]
     [0.0, 16.0, 64.0, 256.0]
     """
-    ratio = y * y / prior
-    return 0.0 if ratio <= FAR * FAR else prior * 4.0 ** math.ceil(math.log(ratio, 4.0))
+    return 0.0 if y * y <= FAR * FAR * prior else size(y, prior)
+
+
+def size(y: float, prior: float) -> float:
+    """The next power of 4 of the prior variance: as large as y is far away."""
+    return prior * 4.0 ** math.ceil(math.log(y * y / prior, 4.0))

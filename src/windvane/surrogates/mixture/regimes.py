@@ -1,0 +1,202 @@
+"""Regimes that were there before a sudden change: some are kept, in case one of them comes back.
+
+A regime is kept with a few dozen observations that say most about it, and with the kernel, the noise and
+the units of its time. While the data since a change are few, each of them is asked how well it would have
+predicted these data, one after another, as it was or at another level; and so is a function that is new.
+Bayes' rule does the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from windvane.checks import integer, real
+from windvane.codec import decode, encode
+from windvane.data import Change, Dataset, IntArray
+from windvane.errors import CorruptState
+from windvane.kernels import Kernel
+from windvane.spaces.base import Domain
+from windvane.surrogates.mixture.hypotheses import CHANGED
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.mixture import Mixture
+from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, log_evidence
+from windvane.surrogates.mixture.tuning import (
+    FEWEST_SINCE,
+    FEWEST_TO_FIT,
+    KEPT,
+    LASTS,
+    MOST_SINCE,
+    RECENT,
+    REGIMES,
+    RETURNING,
+)
+from windvane.surrogates.mixture.weights import size
+from windvane.surrogates.scaling import Scaling
+from windvane.surrogates.state import dataset, plain
+
+
+class Regime(NamedTuple):
+    """What was learned while nothing changed, last from step `first` to step `last`."""
+
+    first: int
+    last: int
+    data: Dataset
+    kernel: Kernel
+    noise_variance: float
+    scaling: Scaling
+
+
+class Archive(NamedTuple):
+    """The regimes that may come back, the one seen last at the end.
+
+    `since` is the step from which on data are of the present one. While it is `unknown` which one that is,
+    the others are asked.
+    """
+
+    regimes: tuple[Regime, ...] = ()
+    since: int = 1
+    unknown: bool = False
+
+    def closed(self, change: Change, before: Dataset, model: Mixture, member: Member) -> Archive:
+        """After a change to something new: what was there before, as this member saw it, may come back."""
+        counted = member.at(float(before.times[-1]) / model.interval).fading >= LASTS * member.variance
+        first = len(before) - int(counted.sum())  # of a drift, the last few
+        old = before.take(slice(first, int(np.searchsorted(before.steps, change.step))))
+        old = old.take(np.flatnonzero(~np.isin(old.steps, doubted(old.steps, member.suspects))))
+        old = old.take(slice(-RECENT, None))
+        regimes = self.regimes
+        if len(old) >= FEWEST_TO_FIT:
+            noise = member.noise.value
+            some = old.take(telling(model.kernel, old, noise, KEPT))
+            first = max(self.since, int(old.steps[0]))
+            regime = Regime(first, int(old.steps[-1]), some, model.kernel, noise, model.scaling)
+            regimes = (*regimes, regime)[-REGIMES:]
+        return Archive(regimes, change.step, bool(regimes))
+
+    def reopened(self, regime: Regime, since: int) -> Archive:
+        """After one of them has come back."""
+        return Archive(tuple(other for other in self.regimes if other is not regime), since)
+
+    def returns(self, model: Mixture, noise: float, data: Dataset) -> tuple[Change, ...]:
+        """The regimes that may be back since the last change, given all data in use; none once it is late."""
+        own = data.take(slice(int(np.searchsorted(data.steps, self.since)), None))
+        if not self.unknown or not FEWEST_SINCE <= len(own) <= MOST_SINCE:
+            return ()
+        fresh = _Expected.of(Regime(0, 0, own.take(slice(0)), model.kernel, noise, model.scaling), own, model)
+        found = []
+        for regime in self.regimes:
+            same = _Expected.of(regime, own, model)
+            found += [(regime, same), (regime, _Expected.of(regime, own, model, same.off))]
+        chance = math.log(RETURNING / len(found))
+        logs = np.array(
+            [math.log(1.0 - RETURNING) + fresh.log_density]
+            + [chance + expected.log_density for _, expected in found]
+        )
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        return tuple(
+            Change(
+                self.since,
+                weight,
+                expected.level,
+                "return",
+                expected.spread,
+                (regime.first, regime.last),
+                regime.data,
+            )
+            for weight, (regime, expected) in zip(weights[1:].tolist(), found, strict=True)
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Plain JSON."""
+        rows = [
+            {
+                "first": regime.first,
+                "last": regime.last,
+                "data": [plain(row) for row in regime.data],
+                "kernel": encode(regime.kernel),
+                "noise_variance": regime.noise_variance,
+                "scaling": encode(regime.scaling),
+            }
+            for regime in self.regimes
+        ]
+        return {"regimes": rows, "since": self.since, "unknown": self.unknown}
+
+    @staticmethod
+    def read(saved: dict[str, Any], domain: Domain) -> Archive:
+        """What `plain` wrote, checked."""
+        regimes = tuple(_regime(row, domain) for row in saved["regimes"])
+        if len(regimes) > REGIMES or not isinstance(saved["unknown"], bool):
+            raise CorruptState("state: the regimes of before are none")
+        return Archive(regimes, integer("state(since)", saved["since"], at_least=1), saved["unknown"])
+
+
+def _regime(row: dict[str, Any], domain: Domain) -> Regime:
+    kernel, scaling = decode(row["kernel"]), decode(row["scaling"])
+    if not isinstance(kernel, Kernel) or not isinstance(scaling, Scaling):
+        raise CorruptState("state: a regime of before lacks its kernel or its scaling")
+    first = integer("state(first)", row["first"], at_least=1)
+    last = integer("state(last)", row["last"], at_least=first)
+    noise = real("state(noise_variance)", row["noise_variance"], above=0.0)
+    return Regime(first, last, dataset(row["data"], domain), kernel, noise, scaling)
+
+
+def telling(kernel: Kernel, data: Dataset, noise: float, most: int) -> IntArray:
+    """The rows that say most about f, oldest first: one after another that of the largest variance left.
+
+    >>> from windvane.kernels import RBF
+    >>> data = Dataset(np.array([[0.1], [0.11], [0.9]]), np.zeros(3), np.arange(3.0), np.arange(3))
+    >>> telling(RBF(0.2), data, 0.01, 2)
+    array([0, 2])
+    """
+    n = len(data)
+    if n <= most:
+        return np.arange(n)
+    K = kernel.matrix(data.X, data.X)
+    left, columns, chosen = np.diagonal(K).copy(), np.empty((most, n)), []
+    for count in range(most):
+        row = int(np.argmax(left))
+        chosen.append(row)
+        column = K[row] - columns[:count, row] @ columns[:count]
+        columns[count] = column / math.sqrt(column[row] + noise)
+        left -= columns[count] ** 2
+        left[row] = -math.inf
+    return np.sort(np.array(chosen))
+
+
+class _Expected(NamedTuple):
+    """How well data were expected one after another, in the caller's units; and the level they are at."""
+
+    log_density: float
+    off: float  # the mean residual of a prediction without a level of its own
+    level: float = 0.0
+    spread: float = 0.0
+
+    @staticmethod
+    def of(regime: Regime, own: Dataset, model: Mixture, off: float | None = None) -> _Expected:
+        """By a regime that stands still; with `off`, at another level, as far away as that."""
+        scaling, past = regime.scaling, regime.data
+        everything = past.joined(own)
+        X, y = everything.X, scaling.inward(everything.y)
+        member = Member(CHANGED, NoiseEstimate.about(regime.noise_variance, model.doubt), lead=model.lead)
+        if off is not None:
+            member = member.moved(size(max(abs(off), 1.0), 1.0), len(past), 1)
+        member.noises = np.full(len(y), regime.noise_variance)
+        times = np.arange(1.0, len(y) + 1.0)
+        member.rebuild(regime.kernel.matrix(X, X), y, times, float(len(y)))
+        residual, variance = (each[len(past) :] for each in member.innovations())
+        extra = np.maximum(model.outlier_size * regime.kernel.diagonal(own.X), residual * residual)
+        logs, _ = log_evidence(residual, variance + regime.noise_variance, model.outliers, extra)
+        total = float(logs.sum()) - len(own) * math.log(scaling.scale)
+        if off is None:
+            return _Expected(total, float(residual.mean()))
+        return _Expected(total, off, scaling.scale * member.move, scaling.scale * member.move_spread)
+
+
+def found(regimes: Iterable[Regime], change: Change) -> Regime:
+    """The regime that a change speaks of."""
+    return next(regime for regime in regimes if regime.data is change.past)
