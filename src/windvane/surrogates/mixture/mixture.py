@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,8 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.spaces.base import Domain
 from windvane.surrogates.mixture.hypotheses import HYPOTHESES, Hypothesis
+from windvane.surrogates.mixture.seasons import seasons
+from windvane.surrogates.mixture.tuning import ADOPTED, TOLD
 from windvane.surrogates.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ class Mixture:
     The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
-    are held possible at a time.
+    are held possible at a time. `period`, in the caller's time, is that of a season that is weighed beside
+    the `hypotheses`; with `seeks` it is looked for in the data.
     """
 
     kernel: Kernel
@@ -44,6 +48,8 @@ class Mixture:
     doubt: float = 3.0
     lead: float = 6.0
     interval: float = 1.0
+    period: float | None = None
+    seeks: bool = False
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -56,20 +62,31 @@ class Mixture:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
+        if self.period is not None:
+            object.__setattr__(self, "period", real("Mixture(period)", self.period, above=0.0))
+        if not isinstance(self.seeks, bool):
+            raise InvalidType(f"Mixture(seeks)={self.seeks!r}: must be true or false")
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
             raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")
-        labels = [one.label for one in given]
+        object.__setattr__(self, "hypotheses", tuple(given))
+        labels = [one.label for one in self.permanent]
         if not labels or len(set(labels)) < len(labels):
             raise InvalidArgument(
                 f"Mixture(hypotheses): must be one or more, of different names, got {labels}"
             )
-        object.__setattr__(self, "hypotheses", tuple(given))
 
-    @property
+    @cached_property
+    def permanent(self) -> tuple[Hypothesis, ...]:
+        """All hypotheses but sudden changes: those that were given, then the season's."""
+        if self.period is None:
+            return self.hypotheses
+        return (*self.hypotheses, *seasons(self.period / self.interval, ADOPTED if self.seeks else TOLD))
+
+    @cached_property
     def prior(self) -> Array:
         """The weights of the permanent hypotheses before anything is seen; they sum to 1."""
-        weights = np.array([hypothesis.weight for hypothesis in self.hypotheses])
+        weights = np.array([hypothesis.weight for hypothesis in self.permanent])
         return np.asarray(weights / weights.sum())
 
     @property

@@ -21,7 +21,7 @@ from windvane.surrogates.mixture.weights import reweigh
 
 def permanent(model: Mixture, noise: NoiseEstimate, suspects: Suspects | None = None) -> list[Member]:
     """The permanent hypotheses, with one idea of the noise and of the outliers."""
-    return [Member(hypothesis, noise, lead=model.lead, suspects=suspects) for hypothesis in model.hypotheses]
+    return [Member(hypothesis, noise, lead=model.lead, suspects=suspects) for hypothesis in model.permanent]
 
 
 def run(

@@ -86,7 +86,7 @@ class MixtureSurrogate:
     @property
     def permanent(self) -> int:
         """How many members are permanent; those after them are sudden changes."""
-        return len(self.model.hypotheses)
+        return len(self.model.permanent)
 
     def beliefs(self) -> dict[str, float]:
         """The weight of each hypothesis; a sudden change is named by the step at which it happened."""
@@ -339,13 +339,20 @@ class MixtureSurrogate:
     # -- learning ---------------------------------------------------------------------------------------
 
     def learn(self, search: Search, rescale: bool, seed: int) -> MixtureSurrogate:
-        """Fit kernel and noise under the heaviest hypothesis, then weigh all of them again."""
-        found = learning.fitted(
-            self.model, self.data, self.heaviest, self.noise_variance, search, rescale, seed
-        )
-        if found is None:
-            return self
-        model, noise = found
+        """Fit kernel and noise under the heaviest hypothesis, look for a season, then weigh all of them again."""
+        model, member = self.model, self.heaviest
+        a, b = (self.weights @ np.array([each.noise for each in self.members])).tolist()
+        noise = NoiseEstimate(a, b)
+        if search.learn:
+            found = learning.fitted(model, self.data, member, self.noise_variance, search, rescale, seed)
+            if found is None:
+                return self
+            model, noise = found
+        if model.seeks:
+            others = self.weights[: len(model.hypotheses)]
+            model, noise = learning.with_season(model, self.data, member, others, noise)
+        if model is self.model:
+            return twin(self)  # it has looked: the next time it is due is counted from here
         trusted = not rescale or len(self.data) >= FEWEST_TO_FIT
         members = self._permanent(model, noise, trusted)
         runs = []
@@ -357,8 +364,10 @@ class MixtureSurrogate:
     def _permanent(self, model: Mixture, noise: NoiseEstimate, trusted: bool = True) -> list[Member]:
         """The permanent hypotheses anew, each with its own memory of outliers, unless that is not trusted."""
         members = starts.permanent(model, noise)
-        for member, old in zip(members, self.members, strict=False):
-            member.suspects = old.suspects if trusted else {}
+        before = self.members[: self.permanent]
+        for number, member in enumerate(members if trusted else ()):
+            # a season that is new thinks as whoever is believed
+            member.suspects = (before[number] if number < len(before) else self.heaviest).suspects
         return members
 
     def centre(self, y: Array) -> MixtureSurrogate:

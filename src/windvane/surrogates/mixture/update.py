@@ -72,7 +72,7 @@ def weigh(
     taken = take([member.noise for member in members], y - means, variances, model.outliers, extra)
     after, log_density = reweigh(weights, taken.log_density, model.prior, model.share)
     update = Update(list(members), list(guesses), taken, extra, after)
-    permanent = len(model.hypotheses)
+    permanent = len(model.permanent)
     if len(members) > permanent + model.runs:  # one sudden change too many: the least likely goes
         least = permanent + int(np.argmin(after[permanent:]))
         update = update.of(np.delete(np.arange(len(members)), least))
