@@ -39,6 +39,7 @@ from windvane.kernels import (
     Static,
     TimeMatern32,
     TimeMatern52,
+    TimePeriodic,
     TimeRBF,
     Wiener,
 )
@@ -171,6 +172,7 @@ __all__ = [
     "Thompson",
     "TimeMatern32",
     "TimeMatern52",
+    "TimePeriodic",
     "TimeRBF",
     "Trace",
     "Unavailable",

@@ -22,8 +22,8 @@ WEIGHTS = (0.4, 0.4, 0.2)  # a mean that stays, a day and its half: docs/decisio
 class TimePeriodic(Temporal):
     """w_0 + sum_h w_h cos(2 pi h |t - t'| / period): the same again after every period.
 
-    `weights` are w_0, w_1, ...: the shares of the variance that stay, that go around once a period, twice, and
-    so on; they sum to 1. For seasons that are not all alike, multiply by a slow `Markov`.
+    `weights` are w_0, w_1, ...: the shares of the variance that stay, that go around once per period, twice,
+    and so on; they sum to 1. For seasons that are not all alike, multiply by a slow `Markov`.
 
     >>> day = TimePeriodic(24.0)
     >>> day.cross(np.array([0.0, 12.0, 18.0]), 24.0).round(3)
@@ -48,7 +48,7 @@ class TimePeriodic(Temporal):
 
     def matrix(self, s: Array, t: Array) -> Array:
         """w_0 + sum_h w_h cos(h a), a = 2 pi (s_i - t_j) / period."""
-        # cos(h a) is the Chebyshev polynomial T_h of cos(a); that of a sum is made of cosines and sines
+        # cos(a - b) is the real part of e^ia e^-ib: n exponentials instead of n^2 cosines
         turn = 2.0 * math.pi / self.period
         one, two = np.exp(1j * turn * s), np.exp(-1j * turn * t)
         result = np.full((len(s), len(t)), self.weights[0])
@@ -64,27 +64,27 @@ class TimePeriodic(Temporal):
 
     def state_space(self) -> StateSpace:
         """A number that stays, and for each harmonic the hand of a clock."""
-        harmonics = [(h, weight) for h, weight in enumerate(self.weights) if weight]
-        size = sum(2 if h else 1 for h, _ in harmonics)
-        spread, loading = np.zeros(size), np.zeros(size)
-        places, row = [], 0
-        for h, weight in harmonics:
-            width = 2 if h else 1
-            spread[row : row + width], loading[row] = weight, 1.0
-            if h:
-                places.append((row, h))
-            row += width
+        spread: list[float] = []
+        loading: list[float] = []
+        hands: list[tuple[int, int]] = []  # the first row of each, and how often it goes around
+        for h, weight in enumerate(self.weights):
+            if weight:
+                if h:
+                    hands.append((len(spread), h))
+                spread += [weight, weight] if h else [weight]
+                loading += [1.0, 0.0] if h else [1.0]
+        size = len(spread)
 
         def transition(dt: float) -> Array:
             A = np.eye(size)
-            for first, h in places:
+            for first, h in hands:
                 angle = 2.0 * math.pi * h * math.fmod(dt / self.period, 1.0)
                 A[first, first] = A[first + 1, first + 1] = math.cos(angle)
                 A[first, first + 1] = math.sin(angle)
                 A[first + 1, first] = -A[first, first + 1]
             return A
 
-        return StateSpace(transition, np.diag(spread), loading)
+        return StateSpace(transition, np.diag(spread), np.array(loading))
 
     @property
     def theta(self) -> Array:
@@ -103,6 +103,4 @@ class TimePeriodic(Temporal):
     def theta_gradient(self, t: Array) -> Array:
         """d k / d ln(period) = sum_h w_h h a sin(h a)."""
         angle = 2.0 * math.pi * (t[:, None] - t[None, :]) / self.period
-        return np.asarray(
-            sum(w * h * angle * np.sin(h * angle) for h, w in enumerate(self.weights))
-        )[None]
+        return np.asarray(sum(w * h * angle * np.sin(h * angle) for h, w in enumerate(self.weights)))[None]

@@ -54,19 +54,20 @@ def mixture(
 
 
 def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Learning:
-    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself, and all that is
-    left to look for is a season.
+    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself, and a season
+    is all that is left to look for.
 
     With a trigger that tests the observations, only before it watches: fits would explain away what it looks
     for (Section 6.3). A clock does not wait for a model.
     """
+    tests = not (trigger is None or isinstance(trigger, BelievedChange | Never | Periodic))
     if common.kernel is not None:
-        return LearnOnline(GROWTH, Search(learn=())) if seeks else Given()
+        return LearnOnline(GROWTH, Search(learn=())) if seeks and not tests else Given()
     search = replace(common.search(), starts=STARTS)
     if "noise" in common.unknown:
         search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
+    if tests:
+        return LearnThenMonitor(LEAST_LEARNED, search)
     if isinstance(trigger, Never | Periodic):
         return LearnOnline(GROWTH, search)
-    if trigger is None or isinstance(trigger, BelievedChange):
-        return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)
-    return LearnThenMonitor(LEAST_LEARNED, search)
+    return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)

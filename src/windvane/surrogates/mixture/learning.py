@@ -13,7 +13,7 @@ from windvane.surrogates.fit import Search, map_estimate
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted
-from windvane.surrogates.mixture.periods import Sample, sought
+from windvane.surrogates.mixture.periods import Scan, sought
 from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import generalised
@@ -73,10 +73,10 @@ def with_season(
     if not len(own):
         return model, noise
     y, times = model.scaling.inward(own.y), own.times / model.interval
-    sample = Sample(model.kernel, own.X, y, times, noise.value)
+    scan = Scan(model.kernel, own.X, y, times, noise.value)
     present = None if model.period is None else model.period / model.interval
     heaviest = np.argsort(-weights, kind="stable")[: RIVALS if present is None else None]
-    found = sought(sample, [model.hypotheses[number] for number in heaviest], present)
+    found = sought(scan, [model.hypotheses[number] for number in heaviest], present)
     if found is None:
         return (model if present is None else replace(model, period=None)), noise
     if present is not None:

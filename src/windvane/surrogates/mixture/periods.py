@@ -14,7 +14,7 @@ suits it better: one that was fitted under a fast drift is too small for a seaso
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +29,10 @@ from windvane.surrogates.mixture.seasons import season
 from windvane.surrogates.mixture.tuning import (
     AS_GOOD,
     CLEARLY,
+    CLIMBS,
     FEWEST_TO_SEEK,
     FINENESS,
+    HOPELESS,
     LOUDER,
     MOST_FREQUENCIES,
     MOST_TO_SEEK,
@@ -50,7 +52,15 @@ class Found(NamedTuple):
     louder: float = 1.0
 
 
-class Sample:
+class Peak(NamedTuple):
+    """The evidence of a season, its frequency per step, and how much louder the noise is."""
+
+    evidence: float
+    frequency: float
+    louder: float
+
+
+class Scan:
     """Some of the data, evenly spaced in their order, with all that does not depend on the hypothesis."""
 
     def __init__(self, kernel: Kernel, X: Array, y: Array, times: Array, noise: float) -> None:
@@ -61,29 +71,29 @@ class Sample:
         self.space = kernel.matrix(X[rows], X[rows])
         self.span = float(self.times[-1])
 
-    def factor(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> Array:
-        """L of K~, or of what it would be with more noise, where that is singular to rounding."""
+    def factor(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> Array | None:
+        """L of K~, if that is not singular to rounding."""
         K = self.space * temporal.matrix(self.times, self.times)
         if level is not None:
             K += level.matrix(self.times, self.times)
-        noise = louder * self.noise
-        while True:
-            trial = K.copy()
-            trial.reshape(-1)[:: len(K) + 1] += noise
-            L, failed = lapack.dpotrf(trial.T, lower=1, clean=1, overwrite_a=1)
-            if not failed:
-                return np.asarray(L)
-            noise *= 10.0
+        K.reshape(-1)[:: len(K) + 1] += louder * self.noise
+        L, failed = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
+        return None if failed else np.asarray(L)
 
     def evidence(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> float:
         """ln p(y), but for a constant."""
         L = self.factor(temporal, louder, level)
+        if L is None:
+            return -math.inf
         z = lapack.dtrtrs(L, self.y, lower=1)[0]
         return -0.5 * float(z @ z) - float(np.log(np.diagonal(L)).sum())
 
     def slopes(self, frequencies: Array) -> Array:
         """d ln p(y) / d c for a covariance c k_S cos(2 pi f (t - t')) that is added to FREE."""
-        W = inverse_triangle(self.factor(FREE, 1.0))
+        L = self.factor(FREE, 1.0)
+        if L is None:
+            return np.zeros(len(frequencies))
+        W = inverse_triangle(L)
         alpha = (W @ self.y) @ W
         B = (np.outer(alpha, alpha) - W.T @ W) * self.space
         angles = 2.0 * math.pi * np.outer(self.times, frequencies)
@@ -92,16 +102,16 @@ class Sample:
         return np.asarray(0.5 * (found[: len(frequencies)] + found[len(frequencies) :]))
 
 
-def promising(sample: Sample) -> list[float]:
+def promising(scan: Scan) -> list[float]:
     """The frequencies, per step, at which a season is most likely, the best first."""
-    grain = FINENESS / sample.span
-    first = math.ceil(1.0 / FINENESS)  # below SEEN: what is longer than that must not look as if it were shorter
+    grain = FINENESS / scan.span
+    first = math.ceil(1.0 / FINENESS)  # below SEEN: what takes longer must not look as if it did not
     last = min(math.floor(1.0 / (SHORTEST * grain)), first + MOST_FREQUENCIES)
     if last < first:
         return []
     numbers, harmonics = np.arange(first, last + 1), np.arange(1, len(HARMONICS) + 1)
     grid = np.unique(np.outer(harmonics, numbers))
-    slopes = sample.slopes(grain * grid)
+    slopes = scan.slopes(np.asarray(grain * grid, dtype=np.float64))
     total = HARMONICS @ slopes[np.searchsorted(grid, np.outer(harmonics, numbers))]
     walled = np.concatenate(([-math.inf], total, [-math.inf]))
     peaks = np.flatnonzero((total >= walled[:-2]) & (total >= walled[2:]))
@@ -109,47 +119,60 @@ def promising(sample: Sample) -> list[float]:
     return [float(each) for each in grain * numbers[best]]
 
 
-def climbed(sample: Sample, frequency: float, louder: float, height: float) -> tuple[float, float]:
-    """The frequency nearby at which a season has the most evidence, and that evidence, by two parabolas."""
-    most, width = 1.0 / SHORTEST, 0.5 * FINENESS / sample.span
-    for _ in range(2):
+def climbed(scan: Scan, peak: Peak) -> Peak:
+    """The frequency nearby at which a season has the most evidence: parabolas, narrower and narrower."""
+    height, frequency, louder = peak
+    most, width = 1.0 / SHORTEST, 0.5 * FINENESS / scan.span
+    for _ in range(CLIMBS):
         sides = (max(frequency - width, 0.5 * frequency), min(frequency + width, most))
-        heights = [sample.evidence(season(1.0 / side), louder) for side in sides]
+        heights = [scan.evidence(season(1.0 / side), louder) for side in sides]
         bend = 2.0 * height - heights[0] - heights[1]
         places = [(height, frequency), *zip(heights, sides, strict=True)]
         if bend > 0.0 and height > max(heights) - bend:
             top = frequency + 0.5 * width * (heights[1] - heights[0]) / bend
             if sides[0] < top < sides[1]:
-                places.append((sample.evidence(season(1.0 / top), louder), top))
+                places.append((scan.evidence(season(1.0 / top), louder), top))
         height, frequency = max(places)
-        width /= 3.0
-    return frequency, height
+        if frequency not in sides:
+            width /= 3.0
+    return Peak(height, frequency, louder)
 
 
-def sought(sample: Sample, rivals: Iterable[Hypothesis], present: float | None) -> Found | None:
+def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> Found | None:
     """The season in the data, if there is one: `present` is the period that was found before, if any.
 
     `rivals` are the hypotheses that it has to beat, the most likely first.
     """
-    if present is not None and sample.span < SEEN * present:
+    if present is not None and scan.span < SEEN * present:
         return Found(present)  # too short a time to say anything else
-    if len(sample.y) < FEWEST_TO_SEEK:
+    if len(scan.y) < FEWEST_TO_SEEK:
         return None
-    places = promising(sample)
+    places = promising(scan)
     if present is not None:
         places.append(1.0 / present)
     if not places:
         return None
-    trials = [(sample.evidence(season(1.0 / f), louder), f, louder) for f in places for louder in LOUDER]
-    height, frequency, louder = max(trials)
-    frequency, height = climbed(sample, frequency, louder, height)
-    if sample.span < SEEN / frequency:
+    peaks = sorted(max(_peak(scan, place, louder) for louder in LOUDER) for place in places)
+    rival, margin = _without(scan, rivals[0]), CLEARLY if present is None else 0.0
+    if math.isinf(rival) or peaks[-1].evidence < rival + margin - HOPELESS:
         return None
-    needed = CLEARLY if present is None else 0.0
-    for rival in rivals:
-        for each in LOUDER:
-            if height - sample.evidence(rival.temporal, each, rival.level) < needed:
-                return None
-    if present is not None and sample.evidence(season(present), louder) > height - AS_GOOD:
+    # two of them: between two points of the grid, half of a period can look better than the whole
+    ends = [climbed(scan, peak) for peak in peaks[-2:]]
+    seen = [end for end in ends if scan.span >= SEEN / end.frequency]
+    if not seen or max(seen).evidence < max(rival + margin, max(ends).evidence - AS_GOOD):
+        return None
+    evidence, frequency, louder = max(seen)
+    if any(evidence < _without(scan, other) + margin for other in rivals[1:]):
+        return None
+    if present is not None and scan.evidence(season(present), louder) > evidence - AS_GOOD:
         return Found(present, louder)
     return Found(1.0 / frequency, louder)
+
+
+def _peak(scan: Scan, frequency: float, louder: float) -> Peak:
+    return Peak(scan.evidence(season(1.0 / frequency), louder), frequency, louder)
+
+
+def _without(scan: Scan, rival: Hypothesis) -> float:
+    """The evidence of another hypothesis."""
+    return max(scan.evidence(rival.temporal, louder, rival.level) for louder in LOUDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windvane.kernels import Markov, Static, Temporal, TimePeriodic
+from windvane.kernels import Markov, Temporal, TemporalSum, TimePeriodic
 from windvane.surrogates.mixture.hypotheses import Hypothesis
 from windvane.surrogates.mixture.tuning import ITS_OWN, OF_A_DAY
 
@@ -10,9 +10,9 @@ SEASON = "season of "  # how its label begins
 
 
 def season(period: float) -> Temporal:
-    """The kernel of a season of so many steps: every day is like the one before, but for a part of its own."""
-    own = Static(ITS_OWN) * Markov(OF_A_DAY)
-    return Static(1.0 - ITS_OWN) * TimePeriodic(period) + own
+    """The kernel of a season of so many steps: a day is like the one before, but for a part of its own."""
+    own = Markov(OF_A_DAY).scaled(ITS_OWN)
+    return TemporalSum(TimePeriodic(period).scaled(1.0 - ITS_OWN), own)
 
 
 def seasons(period: float, weight: float) -> tuple[Hypothesis, ...]:

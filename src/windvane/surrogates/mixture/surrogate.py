@@ -339,7 +339,7 @@ class MixtureSurrogate:
     # -- learning ---------------------------------------------------------------------------------------
 
     def learn(self, search: Search, rescale: bool, seed: int) -> MixtureSurrogate:
-        """Fit kernel and noise under the heaviest hypothesis, look for a season, then weigh all of them again."""
+        """Fit kernel and noise under the heaviest hypothesis, look for a season, and weigh all again."""
         model, member = self.model, self.heaviest
         a, b = (self.weights @ np.array([each.noise for each in self.members])).tolist()
         noise = NoiseEstimate(a, b)
