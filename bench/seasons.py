@@ -6,7 +6,8 @@
     python bench/seasons.py compare before.jsonl after.jsonl
 
 A line is one run. Runs that are in the file are not made again. The table has the mean regret of each period,
-the ratio of the second to the first, and the mean of ln(after / before) over the seeds with its standard error.
+the ratio of the second to the first, and the mean of ln(after / before) over the seeds with its standard
+error.
 """
 
 from __future__ import annotations
