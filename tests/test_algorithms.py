@@ -53,10 +53,11 @@ def test_the_table_is_complete():
 def test_auto_is_the_default():
     told = wv.make("auto", BOX, **GIVEN)
     assert wv.make(BOX, **GIVEN).composition == told.composition
-    assert told.composition.model == wv.Mixture(GIVEN["kernel"], GIVEN["noise_variance"])
+    assert told.composition.model == wv.Mixture(GIVEN["kernel"], GIVEN["noise_variance"], seeks=True)
     assert (told.composition.acquisition, told.composition.trigger) == (LOG, wv.BelievedChange())
     assert told.composition.on_trigger == wv.SinceChange()
-    assert told.composition.learning == wv.Given()
+    assert told.composition.learning.search.learn == ()  # but a season is looked for
+    assert wv.make(BOX, period=9, **GIVEN).composition.learning == wv.Given()
     blind = wv.make(BOX).composition
     assert blind.rescale
     assert blind.learning.search.learn == ("lengthscale", "noise")
@@ -108,7 +109,7 @@ OPTIONS = {
 ET_FIXED = {"delta", "noise_cap", "trigger", "horizon", "forced"}  # the window is in the name
 ET = ET_FIXED | {"reset_window", "rate_bounds"}
 TAKES = {
-    "auto": {"hypotheses", "hazard", "outliers", "trigger", "reset_window", "forced"},
+    "auto": {"hypotheses", "period", "hazard", "outliers", "trigger", "reset_window", "forced"},
     "gp-ucb": set(),
     "r-gp-ucb": {"rate", "period", "horizon"},
     "et-gp-ucb": ET,

@@ -49,6 +49,7 @@ from windvane.kernels import (
     Static,
     TimeMatern32,
     TimeMatern52,
+    TimePeriodic,
     TimeRBF,
     Wiener,
 )
@@ -182,6 +183,7 @@ __all__ = [
     "Thompson",
     "TimeMatern32",
     "TimeMatern52",
+    "TimePeriodic",
     "TimeRBF",
     "Trace",
     "Unavailable",

@@ -21,7 +21,7 @@ from windvane.kernels import Markov, SpaceTime, TimeMatern32, Wiener
 from windvane.optimizer import Optimizer
 from windvane.options import auto_model
 from windvane.options.common import CommonOptions
-from windvane.options.declared import AUTO_TRIGGER, INJECTED_VARIANCE, RATE_BOUNDS_NEEDED
+from windvane.options.declared import AUTO_TRIGGER, INJECTED_VARIANCE, RATE_BOUNDS_NEEDED, SEASON_PERIOD
 from windvane.options.groups import (
     FORCED,
     EventOptions,
@@ -43,7 +43,7 @@ from windvane.retention import (
 )
 from windvane.retention.wasserstein import relevant
 from windvane.spaces.base import Domain
-from windvane.surrogates import HYPOTHESES, Hypothesis, LearnOnline, Mixture
+from windvane.surrogates import Hypothesis, LearnOnline, Mixture
 from windvane.triggers import BelievedChange, Confirmed, NoImprovement, Periodic, ResetWindow, Trigger
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithms", "fresh_seed", "make"]
@@ -58,6 +58,7 @@ def auto(
     common: CommonOptions,
     *,
     hypotheses: tuple[Hypothesis, ...] | None = None,
+    period: Annotated[float | None, SEASON_PERIOD] = None,
     hazard: float = Mixture.hazard,
     outliers: float = Mixture.outliers,
     initial: int = 5,
@@ -67,15 +68,16 @@ def auto(
     max_points: int = 300,
 ) -> Composition:
     """A mixture of hypotheses about time; its trigger is a change that it believes in."""
+    model = auto_model.mixture(common, hypotheses, period, hazard, outliers)
     return common.compose(
-        model=auto_model.mixture(common, hypotheses or HYPOTHESES, hazard, outliers),
+        model=model,
         acquisition=SpreadFirst(min(initial, max_points // 2), common.explore()),
         trigger=BelievedChange() if trigger is None else trigger,
         on_trigger=SinceChange(),
         window=reset_window or ResetWindow(),
         on_forced=FORCED[forced],
         limit=InBatches(max_points),
-        learning=auto_model.learning(common, trigger),
+        learning=auto_model.learning(common, trigger, model.seeks),
     )
 
 

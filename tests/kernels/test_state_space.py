@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import linalg
 
 from windvane.errors import InvalidArgument
-from windvane.kernels import Markov, StateSpace, Static, Temporal, TimeMatern52, TimeRBF, Wiener
+from windvane.kernels import Markov, StateSpace, Static, Temporal, TimeMatern52, TimePeriodic, TimeRBF, Wiener
 from windvane.kernels.state_space import LONGEST, VANISHED, state_space
 from windvane.kernels.trends import TimeMatern32
 
@@ -56,6 +56,9 @@ KERNELS = {
     "a product of sums": (Static(0.5) + Markov(0.2)) * (Static(0.3) + TimeMatern32(6.0)),
     "a cycle": Cycle(12.0),
     "a cycle that fades": Cycle(12.0) * Markov(0.05),
+    "a cycle with its half": TimePeriodic(12.0),
+    "a cycle without a mean": TimePeriodic(9.3, (0.0, 0.7, 0.0, 0.3)) * Markov(0.01),
+    "a cycle, days of their own": Static(0.9) * TimePeriodic(30.0) + Static(0.1) * Markov(0.1),
 }
 GAPS = (0.0, 1e-6, 0.013, 0.5, 1.0, math.pi, 17.25, 400.0, 1e5)
 
@@ -126,6 +129,7 @@ def test_reach_is_where_the_covariance_has_vanished(name):
     left = [float(kernel.matrix(np.zeros(1), np.array([dt]))[0, 0]) / space.variance for dt in GAPS]
     if math.isinf(space.reach):
         endless = ("share", "three", "markov 0", "scaled sum", "a product of sums", "a cycle")
+        endless += ("a cycle with its half", "a cycle, days of their own")
         assert "static" in name or name in endless
         assert min(np.abs(left[:-1])) > VANISHED  # up to LONGEST it still says something
         return

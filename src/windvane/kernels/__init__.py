@@ -1,8 +1,9 @@
-"""Kernels: stationary and empirical in space, Markov, Wiener and smooth in time; + and * compose."""
+"""Kernels: stationary and empirical in space; Markov, Wiener, smooth, periodic in time; + and * compose."""
 
 from windvane.kernels.base import Jet, Kernel, Product, Sum
 from windvane.kernels.empirical import Empirical
 from windvane.kernels.independent import Independent
+from windvane.kernels.periodic import TimePeriodic
 from windvane.kernels.state_space import StateSpace
 from windvane.kernels.stationary import RBF, Matern32, Matern52, Stationary
 from windvane.kernels.temporal import (
@@ -36,6 +37,7 @@ __all__ = [
     "TemporalSum",
     "TimeMatern32",
     "TimeMatern52",
+    "TimePeriodic",
     "TimeRBF",
     "Trend",
     "Wiener",

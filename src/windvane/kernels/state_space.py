@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VANISHED = 1e-4  # relative to the prior: what so old an observation adds is below rounding for any decision
 LONGEST = 1e4
 REMEMBERED = 64  # lengths of time: most callers have one, the length of a step
+KERNELS = 256  # state spaces: a season that is learned has another one after every fit
 MANY = 1024  # ages of observations: whole numbers of steps for most callers
 
 
@@ -132,7 +133,7 @@ class StateSpace:
         return reach if reach < LONGEST else math.inf
 
 
-@cache
+@lru_cache(maxsize=KERNELS)
 def state_space(temporal: Temporal) -> StateSpace:
     """The state space of a kernel, made once; one that has none says so.
 

@@ -50,8 +50,8 @@ class Temporal(Parametric):
     def state_space(self) -> StateSpace:
         """The kernel in state-space form; `windvane.kernels.state_space` remembers it."""
         raise InvalidArgument(
-            f"{self!r}: has no finite state; use Static, Markov, TimeMatern32, TimeMatern52, sums and "
-            "products of them, or define state_space() in your own kernel: it returns a "
+            f"{self!r}: has no finite state; use Static, Markov, TimeMatern32, TimeMatern52, TimePeriodic, "
+            "sums and products of them, or define state_space() in your own kernel: it returns a "
             "windvane.kernels.StateSpace"
         )
 

@@ -7,7 +7,17 @@ from dataclasses import replace
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
-from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
+from windvane.surrogates import (
+    HYPOTHESES,
+    Given,
+    Hypothesis,
+    Learning,
+    LearnOnline,
+    LearnThenMonitor,
+    LogNormal,
+    Mixture,
+    Search,
+)
 from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 
 GUESSED_NOISE = 0.02  # of the signal's variance
@@ -17,9 +27,16 @@ GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions
 
 
 def mixture(
-    common: CommonOptions, hypotheses: tuple[Hypothesis, ...], hazard: float, outliers: float
+    common: CommonOptions,
+    hypotheses: tuple[Hypothesis, ...] | None,
+    period: float | None,
+    hazard: float,
+    outliers: float,
 ) -> Mixture:
-    """What `auto` believes; the noise, told or guessed, is where its learning begins."""
+    """What `auto` believes; the noise, told or guessed, is where its learning begins.
+
+    A season is looked for unless it is told what may be true about time.
+    """
     if isinstance(common.kernel, SpaceTime):
         raise InvalidArgument("kernel: 'auto' finds out about time by itself; give the spatial kernel only")
     told = common.noise_variance is not None
@@ -27,28 +44,32 @@ def mixture(
         common.spatial,
         common.noise if told else GUESSED_NOISE * float(common.variances.mean()),
         common.inner_scaling,
-        hypotheses=hypotheses,
+        hypotheses=hypotheses or HYPOTHESES,
         hazard=hazard,
         outliers=outliers,
         doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
         settled=LEAST_LEARNED if common.rescale else 0,
+        period=period,
+        seeks=hypotheses is None and period is None,
     )
 
 
-def learning(common: CommonOptions, trigger: Trigger | None) -> Learning:
-    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself.
+def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Learning:
+    """Online what is unknown; of a kernel that is told, the mixture learns the noise by itself, and a season
+    is all that is left to look for.
 
     With a trigger that tests the observations, only before it watches: fits would explain away what it looks
     for (Section 6.3). A clock does not wait for a model.
     """
+    tests = not (trigger is None or isinstance(trigger, BelievedChange | Never | Periodic))
     if common.kernel is not None:
-        return Given()
+        return LearnOnline(GROWTH, Search(learn=())) if seeks and not tests else Given()
     search = common.search()
     search = replace(search, starts=STARTS, learn=(*search.learn, "smoothness"))
     if "noise" in common.unknown:
         search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
+    if tests:
+        return LearnThenMonitor(LEAST_LEARNED, search)
     if isinstance(trigger, Never | Periodic):
         return LearnOnline(GROWTH, search)
-    if trigger is None or isinstance(trigger, BelievedChange):
-        return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)
-    return LearnThenMonitor(LEAST_LEARNED, search)
+    return LearnOnline(GROWTH, search, trusted=LEAST_LEARNED if common.rescale else 0)

@@ -270,4 +270,9 @@ IGP_DELTA = replace(
     purpose="the probability that IGP-UCB's confidence bound does not hold",
     excludes=_ACQUISITIONS_OWN,
 )
+SEASON_PERIOD = _number(
+    "how long it takes, by the caller's clock, until a season comes back",
+    "looked for in the data, unless hypotheses= is given",
+    above=0.0,
+)
 AUTO_TRIGGER = replace(OPTIONS["trigger"], unset="a sudden change that the hypotheses believe in")

@@ -13,13 +13,15 @@ from windvane.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILI
 
 SHOWN = 7  # hypotheses with a colour of their own
 COLOURS = (BLUE, SKY, GREEN, YELLOW, ORANGE, PURPLE, "#222222")
-CHANGE, OTHERS = "a sudden change", "others"
+CHANGE, SEASON, OTHERS = "a sudden change", "a season", "others"
+PUT_TOGETHER = {"changed at ": CHANGE, "season of ": SEASON}  # how labels begin that differ by a number
 
 
 def weights(events: Sequence[Event]) -> dict[str, Array]:
     """The weight of each hypothesis over time, summing to 1 wherever something is believed.
 
-    Sudden changes are one hypothesis, whenever they were; what weighs least on the whole is put together.
+    Sudden changes are one hypothesis, whenever they were, and so is a season while its period is refined;
+    what weighs least on the whole is put together.
 
     >>> from types import SimpleNamespace
     >>> told = [{"static": 1.0}, {"static": 0.6, "changed at 2": 0.3, "changed at 1": 0.1}]
@@ -30,7 +32,7 @@ def weights(events: Sequence[Event]) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for column, event in enumerate(events):
         for name, weight in event.beliefs.items():
-            label = CHANGE if name.startswith("changed at ") else name
+            label = next((one for start, one in PUT_TOGETHER.items() if name.startswith(start)), name)
             found.setdefault(label, np.zeros(len(events)))[column] += weight
     ordinary = [name for name in found if name != CHANGE]
     heaviest = sorted(ordinary, key=lambda name: -float(found[name].sum()))[:SHOWN]

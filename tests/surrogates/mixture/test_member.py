@@ -17,6 +17,7 @@ from windvane.kernels.state_space import VANISHED
 from windvane.kernels.trends import TimeMatern32
 from windvane.surrogates import Hypothesis, Mixture
 from windvane.surrogates.mixture import surrogate as surrogate_module
+from windvane.surrogates.mixture.seasons import season
 
 BOX = Box([(0.0, 1.0), (0.0, 1.0)])
 TEMPORALS = {
@@ -29,6 +30,7 @@ TEMPORALS = {
     "static + trend": Static(0.4) + TimeMatern32(5.0),
     "smooth trend": TimeMatern52(8.0),
     "a trend that fades": TimeMatern32(6.0) * Markov(0.05),
+    "season": season(13.0),
 }
 
 

@@ -1,4 +1,4 @@
-"""Kernel, noise and scale of y from the data: what a mixture learns beside its weights."""
+"""Kernel, noise, scale of y and seasons from the data: what a mixture learns beside its weights."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from windvane.checks import Array
 from windvane.data import Dataset
 from windvane.kernels import RBF, Kernel, Matern32, Static, Temporal
 from windvane.surrogates.fit import Data, Estimate, Search, map_estimate
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted
-from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT
+from windvane.surrogates.mixture.periods import Scan, sought
+from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import generalised
 
@@ -44,10 +46,9 @@ def fitted(
     What the member takes for outliers is left out, unless that is most of the data: then it is the model that
     is wrong. With `rescale`, y is scaled as the kernel in force says before, and as the new one does after.
     """
-    own = data.take(slice(member.first, None))
-    if not rescale or len(data) >= FEWEST_TO_FIT:  # on a scale that is a mere guess, nothing is an outlier
-        rest = np.flatnonzero(~np.isin(own.steps, doubted(own.steps, member.suspects)))
-        own = own.take(rest) if 2 * len(rest) >= len(own) else own
+    # on a scale that is a mere guess, nothing is an outlier
+    trusted = not rescale or len(data) >= FEWEST_TO_FIT
+    own = _usual(data, member) if trusted else data.take(slice(member.first, None))
     if member.turn is not None:  # as if the level had stayed where it was
         since = int(np.searchsorted(own.steps, member.born))
         own = own.raised(slice(since, None), -model.scaling.scale * member.move)
@@ -67,3 +68,34 @@ def fitted(
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
     worth = min(model.doubt + 0.5 * len(recent), LEARNED)
     return after, NoiseEstimate.about(found.noise.variance, worth)
+
+
+def _usual(data: Dataset, member: Member) -> Dataset:
+    """A member's data without what it takes for outliers, unless that is most of them."""
+    own = data.take(slice(member.first, None))
+    rest = np.flatnonzero(~np.isin(own.steps, doubted(own.steps, member.suspects)))
+    return own.take(rest) if 2 * len(rest) >= len(own) else own
+
+
+def with_season(
+    model: Mixture, data: Dataset, member: Member, weights: Array, noise: NoiseEstimate
+) -> tuple[Mixture, NoiseEstimate]:
+    """The model with the season that is in a member's data; without one, if there is none.
+
+    `weights` are those of the model's other hypotheses: the heaviest are the rivals of a season that is new.
+    One that was found before has had its time to make them light: it has to beat all.
+    """
+    own = _usual(data, member)
+    if not len(own):
+        return model, noise
+    y, times = model.scaling.inward(own.y), own.times / model.interval
+    scan = Scan(model.kernel, own.X, y, times, noise.value)
+    present = None if model.period is None else model.period / model.interval
+    heaviest = np.argsort(-weights, kind="stable")[: RIVALS if present is None else None]
+    found = sought(scan, [model.hypotheses[number] for number in heaviest], present)
+    if found is None:
+        return (model if present is None else replace(model, period=None)), noise
+    if present is not None:
+        same = found.period == present
+        return (model if same else replace(model, period=found.period * model.interval)), noise
+    return replace(model, period=found.period * model.interval), noise._replace(b=found.louder * noise.b)

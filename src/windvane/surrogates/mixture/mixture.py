@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,8 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.spaces.base import Domain
 from windvane.surrogates.mixture.hypotheses import HYPOTHESES, Hypothesis
+from windvane.surrogates.mixture.seasons import seasons
+from windvane.surrogates.mixture.tuning import ADOPTED, TOLD
 from windvane.surrogates.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -31,7 +34,8 @@ class Mixture:
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
     are held possible at a time, none of them in the first `settled` steps: while the scale of y is a guess,
     the first values are from another world whenever the search finds a better place. `level_runs` is the
-    same for changes of the level alone (docs/decisions/0029).
+    same for changes of the level alone (docs/decisions/0029). `period`, in the caller's time, is that of a
+    season that is weighed beside the `hypotheses`; with `seeks` it is looked for in the data.
 
     `moves` has the steps at which only the level moved, and how uncertain the size of that is (a standard
     deviation, in the caller's units): observations from before are used as they would read at the new level.
@@ -52,6 +56,8 @@ class Mixture:
     settled: int = 0
     level_runs: int = 2
     moves: tuple[tuple[int, float], ...] = ()
+    period: float | None = None
+    seeks: bool = False
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -71,20 +77,31 @@ class Mixture:
             for step, spread in self.moves
         )
         object.__setattr__(self, "moves", moves)
+        if self.period is not None:
+            object.__setattr__(self, "period", real("Mixture(period)", self.period, above=0.0))
+        if not isinstance(self.seeks, bool):
+            raise InvalidType(f"Mixture(seeks)={self.seeks!r}: must be true or false")
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
             raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")
-        labels = [one.label for one in given]
+        object.__setattr__(self, "hypotheses", tuple(given))
+        labels = [one.label for one in self.permanent]
         if not labels or len(set(labels)) < len(labels):
             raise InvalidArgument(
                 f"Mixture(hypotheses): must be one or more, of different names, got {labels}"
             )
-        object.__setattr__(self, "hypotheses", tuple(given))
 
-    @property
+    @cached_property
+    def permanent(self) -> tuple[Hypothesis, ...]:
+        """All hypotheses but sudden changes: those that were given, then the season's."""
+        if self.period is None:
+            return self.hypotheses
+        return (*self.hypotheses, *seasons(self.period / self.interval, ADOPTED if self.seeks else TOLD))
+
+    @cached_property
     def prior(self) -> Array:
         """The weights of the permanent hypotheses before anything is seen; they sum to 1."""
-        weights = np.array([hypothesis.weight for hypothesis in self.hypotheses])
+        weights = np.array([hypothesis.weight for hypothesis in self.permanent])
         return np.asarray(weights / weights.sum())
 
     @property

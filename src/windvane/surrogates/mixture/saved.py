@@ -66,7 +66,7 @@ def read(domain: Domain, model: Mixture, saved: dict[str, Any]) -> Saved:
     weights = array("state(weights)", saved["start"]["weights"], (None,))
     rows = saved["start"]["members"]
     proper = (weights >= 0.0).all() and abs(float(weights.sum()) - 1.0) < 1e-6
-    if not len(model.hypotheses) <= len(rows) == len(weights) or not proper:
+    if not len(model.permanent) <= len(rows) == len(weights) or not proper:
         raise CorruptState("state: the hypotheses and their weights do not fit each other")
     members = [_member(model, number, row, len(base)) for number, row in enumerate(rows)]
     return Saved(base, members, weights, [observation(row, domain) for row in saved["journal"]])
@@ -85,12 +85,12 @@ def _member(model: Mixture, number: int, row: Any, size: int) -> Member:
         )
         for step, share, far in suspects
     }
-    if number < len(model.hypotheses):
+    if number < len(model.permanent):
         member = starts.permanent(model, noise, remembered)[number]
         member.first, member.born = count, birth
     elif moved:
         label, turn = moved
-        parent = [hypothesis.label for hypothesis in model.hypotheses].index(label)
+        parent = [hypothesis.label for hypothesis in model.permanent].index(label)
         turn = integer("state(turn)", turn, at_least=0, at_most=size)
         member = starts.moved(model, noise, parent, count, turn, birth, lift, remembered)
     else:

@@ -21,7 +21,7 @@ from windvane.surrogates.mixture.weights import Reweighed, reweigh
 
 def permanent(model: Mixture, noise: NoiseEstimate, suspects: Suspects | None = None) -> list[Member]:
     """The permanent hypotheses, with one idea of the noise and of the outliers."""
-    return [Member(hypothesis, noise, lead=model.lead, suspects=suspects) for hypothesis in model.hypotheses]
+    return [Member(hypothesis, noise, lead=model.lead, suspects=suspects) for hypothesis in model.permanent]
 
 
 def run(
@@ -51,7 +51,7 @@ def moved(
     suspects: Suspects | None = None,
 ) -> Member:
     """The permanent hypothesis number `parent`, whose level moved at step `born`, with observation `turn`."""
-    member = Member(model.hypotheses[parent], noise, first=first, lead=model.lead, suspects=suspects)
+    member = Member(model.permanent[parent], noise, first=first, lead=model.lead, suspects=suspects)
     return member.moved(lift, turn, born)
 
 
@@ -118,7 +118,7 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
 
     The permanent ones come first; a sudden change enters with the weight of the hazard at its birth.
     """
-    permanent = len(model.hypotheses)
+    permanent = len(model.permanent)
     logs = np.full((len(data), len(members)), -np.inf)
     prior = model.outlier_size * model.kernel.diagonal(data.X)
     births: dict[int, list[int]] = {}

@@ -95,7 +95,7 @@ class MixtureSurrogate:
     @property
     def permanent(self) -> int:
         """How many members are permanent; those after them are sudden changes."""
-        return len(self.model.hypotheses)
+        return len(self.model.permanent)
 
     def beliefs(self) -> dict[str, float]:
         """The weight of each hypothesis; a sudden change is named by the step at which it happened."""
@@ -399,22 +399,35 @@ class MixtureSurrogate:
     # -- learning ---------------------------------------------------------------------------------------
 
     def learn(self, search: Search, rescale: bool, seed: int) -> MixtureSurrogate:
-        """Fit kernel and noise under the heaviest hypothesis, then weigh all of them again."""
-        found = learning.fitted(
-            self.model, self.data, self.heaviest, self.noise_variance, search, rescale, seed
-        )
-        return self if found is None else self._fitted(*found, rescale)
+        """Fit kernel and noise under the heaviest hypothesis, look for a season, and weigh all again."""
+        model, member = self.model, self.heaviest
+        a, b = (self.weights @ np.array([each.noise for each in self.members])).tolist()
+        noise = NoiseEstimate(a, b)
+        if search.learn:
+            found = learning.fitted(model, self.data, member, self.noise_variance, search, rescale, seed)
+            if found is None:
+                return self
+            model, noise = found
+        if model.seeks:
+            others = self.weights[: len(model.hypotheses)]
+            model, noise = learning.with_season(model, self.data, member, others, noise)
+        if model is self.model:
+            return twin(self)  # it has looked: the next time it is due is counted from here
+        return self._fitted(model, noise, rescale)
 
     def _fitted(self, model: Mixture, noise: NoiseEstimate, rescale: bool) -> MixtureSurrogate:
-        """With another kernel, noise and scale of y, everybody weighed again."""
+        """With another kernel, noise, season and scale of y, everybody weighed again."""
         trusted = not rescale or len(self.data) >= FEWEST_TO_FIT
         members = self._permanent(model, noise, trusted)
         for old in self.members[self.permanent :]:
             suspects = old.suspects if trusted else None
+            labels = [hypothesis.label for hypothesis in model.permanent]
             if old.turn is None:
                 run = starts.run(model, noise, old.first, old.born, old.lift, suspects)
+            elif old.label not in labels:  # of a season that is believed no longer
+                continue
             else:
-                parent = [hypothesis.label for hypothesis in model.hypotheses].index(old.label)
+                parent = labels.index(old.label)
                 lift = old.lift * (self.model.scaling.scale / model.scaling.scale) ** 2
                 run = starts.moved(model, noise, parent, old.first, old.turn, old.born, lift, suspects)
             members.append(run)
@@ -426,6 +439,8 @@ class MixtureSurrogate:
         """Before anything is forgotten: hyperparameters under which nothing has changed, if these explain the
         data, the newest included, better than those in force do with a change.
         """
+        if not search.learn:
+            return self
         likely = int(np.argmax(self.weights[: self.permanent]))
         member = self.members[likely].copy()
         since = min((change.step for change in opinion.changes), default=new.step)
@@ -451,8 +466,10 @@ class MixtureSurrogate:
     def _permanent(self, model: Mixture, noise: NoiseEstimate, trusted: bool = True) -> list[Member]:
         """The permanent hypotheses anew, each with its own memory of outliers, unless that is not trusted."""
         members = starts.permanent(model, noise)
-        for member, old in zip(members, self.members, strict=False):
-            member.suspects = old.suspects if trusted else {}
+        before = self.members[: self.permanent]
+        for number, member in enumerate(members if trusted else ()):
+            # a season that is new thinks as whoever is believed
+            member.suspects = (before[number] if number < len(before) else self.heaviest).suspects
         return members
 
     def centre(self, y: Array) -> MixtureSurrogate:

@@ -94,7 +94,7 @@ def weigh(
 def _too_many(model: Mixture, members: list[Member], weights: Array) -> list[int]:
     """The least likely sudden changes beyond the number that is held possible, of either kind."""
     gone = []
-    runs = range(len(model.hypotheses), len(members))
+    runs = range(len(model.permanent), len(members))
     for moved, most in ((False, model.runs), (True, model.level_runs)):
         own = [number for number in runs if (members[number].turn is not None) == moved]
         own.sort(key=lambda number: float(weights[number]))
@@ -124,7 +124,7 @@ def born(
     a, b = (weights @ np.array([member.noise for member in members])).tolist()
     run = starts.run(model, NoiseEstimate(a, b), count, step, lift)
     births = [Birth(run, Guess(np.empty(0), 0.0, prior + lift), starts.hazard_of(model, run))]
-    heaviest = int(np.argmax(weights[: len(model.hypotheses)]))
+    heaviest = int(np.argmax(weights[: len(model.permanent)]))
     parent, guess = members[heaviest], guesses[heaviest]
     off = y - guess.mean
     least = max(LEVEL_FAR**2 * (guess.variance + parent.noise.value), LEVEL_SIZE**2 * prior)

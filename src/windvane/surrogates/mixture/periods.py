@@ -1,0 +1,178 @@
+"""How the period of a season is found in the data.
+
+A scan of the evidence over all periods would cost a factorisation for each. Its slope, though, at a model
+without a season costs next to nothing: with K~ the covariance of the data under that model, alpha = K~^-1 y
+and B = (alpha alpha' - K~^-1) k_S, taken entry by entry, a further covariance c k_S cos(w (t - t')) adds
+
+    c (e(w)* B e(w)) / 2 + O(c^2),    e_i(w) = exp(i w t_i),
+
+to the log evidence. Where that is largest, the evidence itself is computed, and climbed. A season is taken up
+only if it explains the data clearly better than the best of the other hypotheses, each with the noise that
+suits it better: one that was fitted under a fast drift is too small for a season (docs/decisions/0028).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from windvane.checks import Array
+from windvane.kernels import Kernel, Markov, Static, Temporal
+from windvane.kernels.periodic import WEIGHTS
+from windvane.late import lapack
+from windvane.surrogates.factor import inverse_triangle
+from windvane.surrogates.mixture.hypotheses import Hypothesis
+from windvane.surrogates.mixture.seasons import season
+from windvane.surrogates.mixture.tuning import (
+    AS_GOOD,
+    CLEARLY,
+    CLIMBS,
+    FEWEST_TO_SEEK,
+    FINENESS,
+    HOPELESS,
+    LOUDER,
+    MOST_FREQUENCIES,
+    MOST_TO_SEEK,
+    PROMISING,
+    SEEN,
+    SHORTEST,
+)
+
+FREE = Static(0.5) + Static(0.5) * Markov(0.3)  # a model without a season, from which one stands out
+HARMONICS = np.array(WEIGHTS[1:])
+
+
+class Found(NamedTuple):
+    """The period of a season, in steps, and by how much the noise is larger than was thought."""
+
+    period: float
+    louder: float = 1.0
+
+
+class Peak(NamedTuple):
+    """The evidence of a season, its frequency per step, and how much louder the noise is."""
+
+    evidence: float
+    frequency: float
+    louder: float
+
+
+class Scan:
+    """Some of the data, evenly spaced in their order, with all that does not depend on the hypothesis."""
+
+    def __init__(self, kernel: Kernel, X: Array, y: Array, times: Array, noise: float) -> None:
+        rows = np.arange(len(y))
+        if len(y) > MOST_TO_SEEK:
+            rows = np.linspace(0, len(y) - 1, MOST_TO_SEEK).round().astype(np.intp)
+        self.y, self.times, self.noise = y[rows], times[rows] - times[0], noise
+        self.space = kernel.matrix(X[rows], X[rows])
+        self.span = float(self.times[-1])
+
+    def factor(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> Array | None:
+        """L of K~, if that is not singular to rounding."""
+        K = self.space * temporal.matrix(self.times, self.times)
+        if level is not None:
+            K += level.matrix(self.times, self.times)
+        K.reshape(-1)[:: len(K) + 1] += louder * self.noise
+        L, failed = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
+        return None if failed else np.asarray(L)
+
+    def evidence(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> float:
+        """ln p(y), but for a constant."""
+        L = self.factor(temporal, louder, level)
+        if L is None:
+            return -math.inf
+        z = lapack.dtrtrs(L, self.y, lower=1)[0]
+        return -0.5 * float(z @ z) - float(np.log(np.diagonal(L)).sum())
+
+    def slopes(self, frequencies: Array) -> Array:
+        """d ln p(y) / d c for a covariance c k_S cos(2 pi f (t - t')) that is added to FREE."""
+        L = self.factor(FREE, 1.0)
+        if L is None:
+            return np.zeros(len(frequencies))
+        W = inverse_triangle(L)
+        alpha = (W @ self.y) @ W
+        B = (np.outer(alpha, alpha) - W.T @ W) * self.space
+        angles = 2.0 * math.pi * np.outer(self.times, frequencies)
+        waves = np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
+        found = np.einsum("if,if->f", waves, B @ waves)
+        return np.asarray(0.5 * (found[: len(frequencies)] + found[len(frequencies) :]))
+
+
+def promising(scan: Scan) -> list[float]:
+    """The frequencies, per step, at which a season is most likely, the best first."""
+    grain = FINENESS / scan.span
+    first = math.ceil(1.0 / FINENESS)  # below SEEN: what takes longer must not look as if it did not
+    last = min(math.floor(1.0 / (SHORTEST * grain)), first + MOST_FREQUENCIES)
+    if last < first:
+        return []
+    numbers, harmonics = np.arange(first, last + 1), np.arange(1, len(HARMONICS) + 1)
+    grid = np.unique(np.outer(harmonics, numbers))
+    slopes = scan.slopes(np.asarray(grain * grid, dtype=np.float64))
+    total = HARMONICS @ slopes[np.searchsorted(grid, np.outer(harmonics, numbers))]
+    walled = np.concatenate(([-math.inf], total, [-math.inf]))
+    peaks = np.flatnonzero((total >= walled[:-2]) & (total >= walled[2:]))
+    best = peaks[np.argsort(-total[peaks], kind="stable")][:PROMISING]
+    return [float(each) for each in grain * numbers[best]]
+
+
+def climbed(scan: Scan, peak: Peak) -> Peak:
+    """The frequency nearby at which a season has the most evidence: parabolas, narrower and narrower."""
+    height, frequency, louder = peak
+    most, width = 1.0 / SHORTEST, 0.5 * FINENESS / scan.span
+    for _ in range(CLIMBS):
+        sides = (max(frequency - width, 0.5 * frequency), min(frequency + width, most))
+        heights = [scan.evidence(season(1.0 / side), louder) for side in sides]
+        bend = 2.0 * height - heights[0] - heights[1]
+        places = [(height, frequency), *zip(heights, sides, strict=True)]
+        if bend > 0.0 and height > max(heights) - bend:
+            top = frequency + 0.5 * width * (heights[1] - heights[0]) / bend
+            if sides[0] < top < sides[1]:
+                places.append((scan.evidence(season(1.0 / top), louder), top))
+        height, frequency = max(places)
+        if frequency not in sides:
+            width /= 3.0
+    return Peak(height, frequency, louder)
+
+
+def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> Found | None:
+    """The season in the data, if there is one: `present` is the period that was found before, if any.
+
+    `rivals` are the hypotheses that it has to beat, the most likely first.
+    """
+    if present is not None and scan.span < SEEN * present:
+        return Found(present)  # too short a time to say anything else
+    if len(scan.y) < FEWEST_TO_SEEK:
+        return None
+    places = promising(scan)
+    if present is not None:
+        places.append(1.0 / present)
+    if not places:
+        return None
+    peaks = sorted(max(_peak(scan, place, louder) for louder in LOUDER) for place in places)
+    rival, margin = _without(scan, rivals[0]), CLEARLY if present is None else 0.0
+    if math.isinf(rival) or peaks[-1].evidence < rival + margin - HOPELESS:
+        return None
+    # two of them: between two points of the grid, half of a period can look better than the whole
+    ends = [climbed(scan, peak) for peak in peaks[-2:]]
+    seen = [end for end in ends if scan.span >= SEEN / end.frequency]
+    if not seen or max(seen).evidence < max(rival + margin, max(ends).evidence - AS_GOOD):
+        return None
+    evidence, frequency, louder = max(seen)
+    if any(evidence < _without(scan, other) + margin for other in rivals[1:]):
+        return None
+    if present is not None and scan.evidence(season(present), louder) > evidence - AS_GOOD:
+        return Found(present, louder)
+    return Found(1.0 / frequency, louder)
+
+
+def _peak(scan: Scan, frequency: float, louder: float) -> Peak:
+    return Peak(scan.evidence(season(1.0 / frequency), louder), frequency, louder)
+
+
+def _without(scan: Scan, rival: Hypothesis) -> float:
+    """The evidence of another hypothesis."""
+    return max(scan.evidence(rival.temporal, louder, rival.level) for louder in LOUDER)

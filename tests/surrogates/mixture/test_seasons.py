@@ -1,0 +1,220 @@
+"""Seasons: the evidence against dense densities, periods of samples whose period is known, and auto with one."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import windvane as wv
+from windvane.kernels import RBF, Markov, Static, TimeMatern32, TimePeriodic
+from windvane.surrogates import HYPOTHESES, Mixture
+from windvane.surrogates.mixture import tuning
+from windvane.surrogates.mixture.periods import FREE, Found, Scan, promising, sought
+from windvane.surrogates.mixture.seasons import season
+
+LINE = wv.Box([(0.0, 1.0)])
+NOISE = 0.02
+
+
+def drawn(temporal, n, seed, gaps=(1.0,)):
+    """Values at random points, from the Gaussian process itself."""
+    rng = np.random.default_rng(seed)
+    X, t = rng.uniform(size=(n, 1)), np.cumsum(rng.choice(gaps, size=n))
+    K = RBF(0.25).matrix(X, X) * temporal.matrix(t, t) + NOISE * np.eye(n)
+    return X, np.linalg.cholesky(K) @ rng.normal(size=n), t
+
+
+def sample(temporal, n, seed, **options):
+    X, y, t = drawn(temporal, n, seed, **options)
+    return Scan(RBF(0.25), X, y, t, NOISE)
+
+
+# -- the evidence ---------------------------------------------------------------------------------------
+
+
+def dense(X, y, t, temporal, noise, level=None):
+    K = RBF(0.25).matrix(X, X) * temporal.matrix(t, t) + noise * np.eye(len(y))
+    if level is not None:
+        K += level.matrix(t, t)
+    return stats.multivariate_normal(np.zeros(len(y)), K).logpdf(y)
+
+
+def test_the_evidence_is_the_density_but_for_a_constant():
+    X, y, t = drawn(Markov(0.05), 30, seed=0, gaps=(0.5, 1.0, 4.0))
+    some, constant = Scan(RBF(0.25), X, y, t, NOISE), -0.5 * 30 * math.log(2.0 * math.pi)
+    for temporal in (Static(), season(9.0), TimeMatern32(5.0)):
+        for louder in (1.0, 4.0):
+            for level in (None, Static(4.0) * Markov(0.03)):
+                expected = dense(X, y, t, temporal, louder * NOISE, level) - constant
+                assert some.evidence(temporal, louder, level) == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_slope_is_that_of_the_evidence():
+    X, y, t = drawn(season(12.0), 40, seed=1, gaps=(0.5, 1.0, 2.0))
+    frequencies = np.array([0.01, 1.0 / 12.0, 0.13])
+    found = Scan(RBF(0.25), X, y, t, NOISE).slopes(frequencies)
+    for f, slope in zip(frequencies, found, strict=True):
+        wave = TimePeriodic(1.0 / f, (0.0, 1.0))
+        up, down = (dense(X, y, t, FREE + Static(c) * wave, NOISE) for c in (2e-5, 1e-5))
+        assert slope == pytest.approx((up - down) / 1e-5, rel=5e-3, abs=0.02)
+
+
+def test_many_data_are_looked_at_in_part():
+    X, y, t = drawn(Static(), 300, seed=2)
+    some = Scan(RBF(0.25), X, y, t, NOISE)
+    assert len(some.y) == tuning.MOST_TO_SEEK
+    assert some.span == t[-1] - t[0]
+    assert len(promising(some)) <= tuning.PROMISING
+
+
+# -- periods in samples ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("period", [12.0, 40.0, 71.3])
+@pytest.mark.parametrize("weights", [(0.4, 0.4, 0.2), (0.0, 1.0), (0.2, 0.6, 0.2)])
+def test_a_period_is_found_to_three_per_cent(period, weights):
+    for seed in (0, 2, 3):
+        found = sought(sample(TimePeriodic(period, weights), 170, seed), HYPOTHESES, None)
+        assert found is not None
+        assert found.period == pytest.approx(period, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "temporal",
+    [
+        Static(),
+        Markov(0.01),
+        Markov(0.1),
+        TimeMatern32(15.0),
+        TimeMatern32(40.0),
+        Static(0.5) + Static(0.5) * Markov(0.2),
+    ],
+    ids=repr,
+)
+def test_where_there_is_none_none_is_found(temporal):
+    assert [
+        sought(sample(temporal, n, seed), HYPOTHESES, None) for n in (45, 90, 180) for seed in range(4)
+    ] == [None] * 12
+
+
+def test_too_short_a_time_says_nothing():
+    X, y, t = drawn(season(100.0), 200, seed=3)
+    assert sought(Scan(RBF(0.25), X[:110], y[:110], t[:110], NOISE), HYPOTHESES, None) is None
+    assert sought(Scan(RBF(0.25), X[:30], y[:30], t[:30], NOISE), HYPOTHESES, None) is None
+    few = Scan(RBF(0.25), X[:30], y[:30], t[:30], NOISE)
+    assert sought(few, HYPOTHESES, 100.0) == Found(100.0)  # but what was found before stands
+    assert sought(Scan(RBF(0.25), X[:1], y[:1], t[:1], NOISE), HYPOTHESES, None) is None
+
+
+def test_a_period_stays_unless_another_one_is_better_and_goes_if_refuted():
+    some = sample(season(40.0), 170, seed=4)
+    found = sought(some, HYPOTHESES, None)
+    assert sought(some, HYPOTHESES, found.period).period == found.period
+    assert sought(some, HYPOTHESES, 44.0).period == pytest.approx(40.0, rel=0.03)
+    assert sought(sample(Static(), 170, seed=4), HYPOTHESES, 40.0) is None
+
+
+def test_a_noise_that_is_too_small_hides_nothing():
+    X, y, t = drawn(season(40.0), 170, seed=5)
+    found = sought(Scan(RBF(0.25), X, y, t, NOISE / 6.0), HYPOTHESES, None)
+    assert found.period == pytest.approx(40.0, rel=0.03)
+    assert found.louder == 4.0
+
+
+# -- auto with a season ----------------------------------------------------------------------------------
+
+
+def value(x, t, period=24.0):
+    """One setting is the best by day, and another by night."""
+    best = 0.5 + 0.3 * math.sin(2.0 * math.pi * t / period)
+    return 10.0 + 4.0 * math.exp(-(((x[0] - best) / 0.2) ** 2))
+
+
+def ran(opt, steps, seed=0, unit=1.0):
+    rng, regret, event = np.random.default_rng(seed), [], None
+    for t in range(1, steps + 1):
+        x = opt.ask()
+        regret.append(14.0 - value(x, t))
+        event = opt.tell(x, value(x, t) + 0.1 * rng.normal(), **({} if unit == 1.0 else {"time": unit * t}))
+    return np.array(regret), event
+
+
+def believed(event):
+    return max(event.beliefs, key=event.beliefs.get)
+
+
+def test_auto_finds_the_season_and_uses_it():
+    opt = wv.make(LINE, seed=0)
+    assert (opt.model.seeks, opt.model.period) == (True, None)
+    regret, event = ran(opt, 120)
+    assert opt.model.period == pytest.approx(24.0, rel=0.03)
+    assert believed(event).startswith("season of 2")
+    assert regret[96:].mean() < 0.5 * regret[:24].mean()
+    assert len(opt.model.permanent) == len(HYPOTHESES) + 1
+    assert opt.composition.model.period is None  # what was told stays what it was
+
+
+def test_bit_for_bit_after_a_season_was_found():
+    opt = wv.make(LINE, seed=1)
+    ran(opt, 80, seed=1)
+    assert opt.model.period is not None
+    twin = wv.restore(json.loads(json.dumps(opt.state(), allow_nan=False)))
+    assert twin.model == opt.model
+    for t in range(81, 100):
+        x = opt.ask()
+        np.testing.assert_array_equal(x, twin.ask())
+        y = value(x, t)
+        assert opt.tell(x, y) == twin.tell(x, y)
+    assert json.dumps(opt.state()) == json.dumps(twin.state())
+
+
+def test_told_the_period_in_the_callers_clock():
+    opt = wv.make(LINE, period=24 * 900.0, seed=2)
+    _, event = ran(opt, 60, seed=2, unit=900.0)
+    assert opt.model.period == 24 * 900.0
+    assert opt.model.permanent[-1].temporal == season(24.0)
+    assert event.beliefs["season of 24 steps"] > 0.9
+    assert not event.reset
+
+
+def test_found_in_the_callers_clock():
+    opt = wv.make(LINE, seed=0)
+    _, event = ran(opt, 90, unit=900.0)
+    assert opt.model.period == pytest.approx(24 * 900.0, rel=0.03)
+    assert believed(event).startswith("season of 2")
+
+
+def test_found_where_the_kernel_is_told():
+    opt = wv.make(LINE, kernel=RBF(0.2, 4.0), scaling=wv.Scaling(11.0, 1.0), seed=3)
+    ran(opt, 100, seed=3)
+    assert opt.model.kernel == RBF(0.2, 4.0)
+    assert opt.model.period == pytest.approx(24.0, rel=0.03)
+
+
+def test_a_season_outlives_a_reset():
+    opt = wv.make(LINE, seed=0)
+    ran(opt, 120)
+    period = opt.model.period
+    restarted = opt._progress.surrogate.restart(opt.data.take(slice(-3, None)))
+    assert restarted.model.period == period
+    assert len(restarted.members) == len(HYPOTHESES) + 1
+
+
+def test_nothing_is_looked_for_where_the_hypotheses_are_told():
+    opt = wv.make(LINE, hypotheses=HYPOTHESES[:2], seed=0)
+    assert opt.model.seeks is False
+    both = wv.make(LINE, hypotheses=HYPOTHESES[:2], period=24, seed=0)
+    assert [one.label for one in both.model.permanent] == ["static", "drift 0.003", "season of 24 steps"]
+    assert both.model.prior.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("period", [0.0, -1.0, math.nan, math.inf, "24"])
+def test_a_mixture_refuses_a_bad_period(period):
+    with pytest.raises(wv.WindvaneError, match=r"Mixture\(period\)"):
+        Mixture(RBF(0.2), 0.01, period=period)
+    with pytest.raises(wv.WindvaneError, match="period"):
+        wv.make(LINE, period=period)
+    with pytest.raises(wv.WindvaneError, match=r"Mixture\(seeks\)"):
+        Mixture(RBF(0.2), 0.01, seeks=1)
