@@ -8,9 +8,13 @@ import pytest
 from scipy import stats
 
 import windvane as wv
+from windvane.data import Dataset
 from windvane.kernels import RBF, Markov, Static, TimeMatern32, TimePeriodic
 from windvane.surrogates import HYPOTHESES, Mixture
-from windvane.surrogates.mixture import tuning
+from windvane.surrogates.mixture import periods, tuning
+from windvane.surrogates.mixture.learning import with_season
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.outliers import NoiseEstimate
 from windvane.surrogates.mixture.periods import FREE, Found, Scan, promising, sought
 from windvane.surrogates.mixture.seasons import season
 
@@ -105,6 +109,7 @@ def test_too_short_a_time_says_nothing():
     assert sought(Scan(RBF(0.25), X[:30], y[:30], t[:30], NOISE), HYPOTHESES, None) is None
     few = Scan(RBF(0.25), X[:30], y[:30], t[:30], NOISE)
     assert sought(few, HYPOTHESES, 100.0) == Found(100.0)  # but what was found before stands
+    assert sought(few, HYPOTHESES, 20.0) == Found(20.0)
     assert sought(Scan(RBF(0.25), X[:1], y[:1], t[:1], NOISE), HYPOTHESES, None) is None
 
 
@@ -218,3 +223,45 @@ def test_a_mixture_refuses_a_bad_period(period):
         wv.make(LINE, period=period)
     with pytest.raises(wv.WindvaneError, match=r"Mixture\(seeks\)"):
         Mixture(RBF(0.2), 0.01, seeks=1)
+
+
+# -- what a model makes of it -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rivals", [HYPOTHESES[:1], HYPOTHESES])
+def test_a_season_has_to_be_clearly_better(rivals, monkeypatch):
+    """By how much it is, from dense densities around the period that is known."""
+    X, y, t = drawn(season(40.0), 100, seed=6)
+    with_it = max(dense(X, y, t, season(40.0 * by), NOISE) for by in np.linspace(0.97, 1.03, 121))
+    gain = with_it - max(
+        dense(X, y, t, one.temporal, louder * NOISE, one.level) for one in rivals for louder in (1.0, 4.0)
+    )
+    for margin, found in ((gain - 0.5, True), (gain + 0.5, False)):
+        monkeypatch.setattr(periods, "CLEARLY", margin)
+        assert (sought(Scan(RBF(0.25), X, y, t, NOISE), rivals, None) is not None) is found
+
+
+def test_the_period_is_kept_by_the_callers_clock_and_the_noise_grows_with_it():
+    X, y, t = drawn(season(40.0), 120, seed=5)
+    data = Dataset(X, y, 900.0 * t, np.arange(1, 121))
+    model = Mixture(RBF(0.25), NOISE / 6.0, interval=900.0, seeks=True)
+    noise = NoiseEstimate.about(NOISE / 6.0, 3.0)
+    member = Member(HYPOTHESES[0], noise, lead=6.0)
+    after, louder = with_season(model, data, member, model.prior, noise)
+    assert after.period == pytest.approx(40.0 * 900.0, rel=0.03)
+    assert (louder.a, louder.b) == (noise.a, 4.0 * noise.b)
+    again, same = with_season(after, data, member, model.prior, noise)
+    assert again is after
+    assert same == noise
+    still = Dataset(X, drawn(Static(), 120, seed=5)[1], 900.0 * t, np.arange(1, 121))
+    assert with_season(after, still, member, model.prior, noise)[0] == model
+
+
+def test_a_look_that_finds_nothing_is_not_repeated_at_every_step():
+    opt = wv.make(LINE, kernel=RBF(0.2), noise_variance=0.01, seed=0)
+    rng, looks = np.random.default_rng(0), 0
+    for _ in range(60):
+        opt.tell(opt.ask(), rng.normal())
+        looks += opt._progress.age == 0
+    assert 10 < looks < 30
+    assert opt.model == opt.composition.model

@@ -143,10 +143,8 @@ def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> F
 
     `rivals` are the hypotheses that it has to beat, the most likely first.
     """
-    if present is not None and scan.span < SEEN * present:
-        return Found(present)  # too short a time to say anything else
-    if len(scan.y) < FEWEST_TO_SEEK:
-        return None
+    if len(scan.y) < FEWEST_TO_SEEK or (present is not None and scan.span < SEEN * present):
+        return None if present is None else Found(present)  # too little to say anything else
     places = promising(scan)
     if present is not None:
         places.append(1.0 / present)
