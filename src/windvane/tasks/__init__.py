@@ -9,15 +9,28 @@ from typing import Any
 
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument
+from windvane.tasks.affine import units
+from windvane.tasks.analytic import (
+    branin_walk,
+    breaking_plant,
+    hartmann3_mirrored,
+    levy_still,
+    moving_peaks,
+    valve,
+)
+from windvane.tasks.arms import Humid, LocalChange
 from windvane.tasks.base import Optimum, Task
 from windvane.tasks.deng import Deng
 from windvane.tasks.features import WithinModelFeatures
 from windvane.tasks.jumps import Jumps
-from windvane.tasks.observed import misjudged_noise, with_outliers
+from windvane.tasks.observed import heavy_tails, misjudged_noise, small_units, with_outliers
 from windvane.tasks.policy_search import PolicySearch
 from windvane.tasks.rate_change import RateChange
+from windvane.tasks.regimes import regimes, workload
+from windvane.tasks.rough import Rough
 from windvane.tasks.seasonal import Seasonal
 from windvane.tasks.standard import AckleyShift, HartmannShift
+from windvane.tasks.still import still
 from windvane.tasks.stocks import Stocks
 from windvane.tasks.table import Table
 from windvane.tasks.temperature import Temperature
@@ -68,6 +81,66 @@ TASKS: dict[str, TaskEntry] = {
         misjudged_noise,
         ("factor", *WITHIN_MODEL),
     ),
+    "heavy-tails": TaskEntry(
+        "within-model in large units, with Student's noise of 3 degrees of freedom",
+        heavy_tails,
+        ("degrees", *WITHIN_MODEL),
+    ),
+    "small-units": TaskEntry(
+        "within-model in units of 1e-6 around an offset of 1 to 10",
+        small_units,
+        WITHIN_MODEL,
+    ),
+    "rough": TaskEntry(
+        "a sample of a Matern-3/2 process on the unit square: still, drifting, or replaced at random steps",
+        Rough,
+        ("rate", "count", *GRID),
+    ),
+    "regimes": TaskEntry(
+        "a few within-model functions between which the world switches at random steps, and which return",
+        regimes,
+        ("regimes", "count", "change", *GRID),
+    ),
+    "workload": TaskEntry(
+        "within-model that stands still, but all values are multiplied and shifted at random steps",
+        workload,
+        ("count", *(option for option in WITHIN_MODEL if option != "rate")),
+    ),
+    "moving-peaks": TaskEntry(
+        "the highest of a few bells, which move a little every so many steps (after Branke 1999)",
+        moving_peaks,
+        ("dim", "peaks", "every", "step", "horizon", "seed", "noise_variance"),
+    ),
+    "branin-walk": TaskEntry(
+        "Branin's function, moved along a slow smooth walk",
+        branin_walk,
+        ("horizon", "seed", "noise_variance"),
+    ),
+    "hartmann3-mirrored": TaskEntry(
+        "Hartmann's function, d = 3, of which axes are mirrored at random steps",
+        hartmann3_mirrored,
+        ("count", "horizon", "seed"),
+    ),
+    "valve": TaskEntry(
+        "one or two settings whose best place follows the day",
+        valve,
+        ("dim", "period", "horizon", "seed"),
+    ),
+    "breaking-plant": TaskEntry(
+        "efficiency over three settings, of which the best part is lost at a random step",
+        breaking_plant,
+        ("horizon", "seed"),
+    ),
+    "levy": TaskEntry(
+        "Levy's function, mirrored and moved by the seed; nothing changes",
+        levy_still,
+        ("dim", "horizon", "seed", "noise_variance"),
+    ),
+    "still": TaskEntry(
+        "nothing changes: kinks, a cliff, a ridge, a plateau, losses over decades, or a fractal",
+        still,
+        ("kind", "dim", "scale", "offset", "noise", "horizon", "seed"),
+    ),
     "ackley-shift": TaskEntry(
         "Ackley's function, d = 2, moved after half of the steps (Appendix A.4)",
         AckleyShift,
@@ -97,6 +170,16 @@ TASKS: dict[str, TaskEntry] = {
         "any table of numbers, in memory or in a file: rows are moments, columns are arms",
         Table,
         ("values", "file", "train_rows", "test_rows", "noise_variance", "shrinkage", "seed"),
+    ),
+    "local-change": TaskEntry(
+        "61 arms, where a part of each arm alone changes fast and what they share slowly; tiny noise",
+        LocalChange,
+        ("horizon", "seed", "noise_variance"),
+    ),
+    "humid": TaskEntry(
+        "44 arms with levels that drift slowly, and a common trend (stand-in for humidity)",
+        Humid,
+        ("horizon", "seed", "noise_variance"),
     ),
     "temperature": TaskEntry(
         "the warmest of the sensors in the Intel Berkeley lab, or of a stand-in for it (Section 6.2.2)",
@@ -140,23 +223,38 @@ __all__ = [
     "AckleyShift",
     "Deng",
     "HartmannShift",
+    "Humid",
     "Jumps",
+    "LocalChange",
     "Optimum",
     "PolicySearch",
     "RateChange",
+    "Rough",
     "Seasonal",
     "Task",
     "TaskEntry",
     "WithinModel",
     "WithinModelFeatures",
+    "branin_walk",
+    "breaking_plant",
+    "hartmann3_mirrored",
+    "heavy_tails",
     "jump",
+    "levy_still",
     "misjudged_noise",
+    "moving_peaks",
     "noise",
     "outliers",
     "rate",
+    "regimes",
     "shift",
+    "small_units",
+    "still",
     "task",
     "tasks",
+    "units",
+    "valve",
     "with_outliers",
     "within_model",
+    "workload",
 ]

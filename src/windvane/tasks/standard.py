@@ -174,16 +174,17 @@ def hartmann_peak() -> Array:
     The gradient is zero where z_j is the mean of the P_ij with weights alpha_i A_ij exp(...). Taking
     that mean again and again climbs, as an EM algorithm does; the best of the four ends is the peak.
     """
-    ends = [_climb(centre) for centre in P]
+    ends = [climb(centre, A, P) for centre in P]
     peak = max(ends, key=HartmannShift.function)
     peak.setflags(write=False)
     return peak
 
 
-def _climb(z: Array) -> Array:
+def climb(z: Array, rates: Array, centres: Array) -> Array:
+    """The end of the climb from z among four bells, with A and P of either of Hartmann's functions."""
     for _ in range(1000):
-        weights = (ALPHA * np.exp(-np.sum(A * (z - P) ** 2, axis=1)))[:, None] * A
-        previous, z = z, np.sum(weights * P, axis=0) / np.sum(weights, axis=0)
+        weights = (ALPHA * np.exp(-np.sum(rates * (z - centres) ** 2, axis=1)))[:, None] * rates
+        previous, z = z, np.sum(weights * centres, axis=0) / np.sum(weights, axis=0)
         if np.abs(z - previous).max() < 1e-15:
             break
     return z
