@@ -33,7 +33,7 @@ SUBJECT = "auto"  # the algorithm whose adaptivity the page is about
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the suite: its name, whether rivals are told what they ask for, its worlds, and who competes.
+    """A table of the suite: its name, whether it tells rivals what they ask for, its worlds, who competes.
 
     Entries are in the order of the tables; those that the package has not are passed over.
     """
@@ -87,8 +87,8 @@ TOLD = Table(
 )
 SUITES = {"standard": (TOLD_NOTHING, TOLD), "told-nothing": (TOLD_NOTHING,), "told": (TOLD,)}
 LEFT_OUT = (
-    "`sw-gp-ucb`, `br-gp-ucb` and `w-gp-ucb`: they need the budget of variation, which only two of the worlds "
-    "know; with a guess of ours their figures would be the guess's.",
+    "`sw-gp-ucb`, `br-gp-ucb` and `w-gp-ucb`: they need the budget of variation, which only two of the "
+    "worlds know; with a guess of ours their figures would be the guess's.",
     "`always-n-low`, `r-gp-ucb-average` and the windows of `et-gp-ucb`: the paper's ablations, not rivals of "
     "their own. `et-gp-ucb[0.01,0.05]` and `et-gp-ucb:trigger=exact-bound` were in the second table once, on "
     "seeds 4000 to 4009, and on no world had less regret than every other rival.",
@@ -123,7 +123,7 @@ def fields(
     algorithms: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
 ) -> list[Field]:
-    """The tables of a suite, or of them what `algorithms` and `tasks` name; a table may have nothing of it."""
+    """The tables of a suite, or of them what `algorithms` and `tasks` name; those that have some of it."""
     if tasks is not None:
         _known(tasks, suite)
     found = []
@@ -144,7 +144,7 @@ def fields(
 
 
 def contestants(table: Table, texts: Sequence[str] | None = None) -> tuple[list[Entry], list[str]]:
-    """The algorithms that were asked for, else all of the table that the package has; and who cannot, and why.
+    """The algorithms that were asked for, else the table's that the package has; and who cannot, and why.
 
     The subject is told the kernel in the second table, and nothing: both are its rows.
     """
@@ -211,7 +211,8 @@ def _arena(member: SuiteTask, seed: int, data: Path | None = None) -> Arena:
 def _wanted(member: SuiteTask, tasks: Sequence[str] | None) -> bool:
     """Whether a world is named, by its label or a pattern of it.
 
-    >>> [_wanted(SuiteTask("half jumps", "", ""), [name]) for name in ("half jumps", "Half-Jumps", "*jumps", "h")]
+    >>> half = SuiteTask("half jumps", "jumps:share=0.5", "half is replaced")
+    >>> [_wanted(half, [name]) for name in ("half jumps", "Half-Jumps", "*jumps", "jumps")]
     [True, True, True, False]
     """
     return tasks is None or any(fnmatchcase(_folded(member.label), _folded(task)) for task in tasks)

@@ -166,7 +166,7 @@ NEW = (
     SuiteTask(
         "regimes",
         "regimes:horizon=300",
-        "three functions, between which the world switches at five random steps (A B A ...); old ones return exactly",
+        "three functions, switched at five random steps (A B A ...); old ones return exactly",
     ),
     SuiteTask(
         "regimes, a little changed",
