@@ -19,7 +19,7 @@ def random_steps(rng: np.random.Generator, horizon: int, count: int) -> tuple[in
     Fewer where the horizon is too short for them.
 
     >>> random_steps(np.random.default_rng(1), 300, 2)
-    (122, 229)
+    (122, 178)
     """
     least = horizon // (2 * (count + 1))
     spare = horizon - least * (count + 1)

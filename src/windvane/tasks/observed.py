@@ -87,7 +87,7 @@ def heavy_tails(
     """The within-model task with Student's noise, in units of 7 around -60; still, unless a rate is given.
 
     `noise_variance` counts in units of the variance of the objective, so that with 3 degrees of freedom a
-    normal draw of 4 standard deviations becomes 13 of them.
+    normal draw of 4 standard deviations becomes 19 of them.
 
     >>> task = heavy_tails(horizon=50, grid=20, seed=1)
     >>> task.kernel, round(task.noise_variance, 2), task.optimum(1) == task.optimum(50)
@@ -109,7 +109,7 @@ def small_units(*, rate: float = 0.0, horizon: int = 200, seed: int = 0, **optio
 
     >>> task = small_units(horizon=50, grid=20, seed=1)
     >>> round(task.value([0.2, 0.3], 1), 3), 0.0 < task.optimum(1) - task.value([0.2, 0.3], 1) < 1e-5
-    (-2.297, True)
+    (-2.428, True)
     """
     inner = within_model(rate=rate, horizon=horizon, seed=seed, **options)
     size, sign = np.random.default_rng((inner.seed, 5)).random(2).tolist()

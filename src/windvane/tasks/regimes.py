@@ -80,13 +80,13 @@ def workload(*, count: int = 3, horizon: int = 200, seed: int = 0, **options: An
     """A within-model objective that stands still, but at random steps everything is slower, or faster.
 
     Values are times, negative since larger is better: f_t = 20 s_t (g - 6) + o_t. At each of the `count`
-    steps s_t is multiplied or divided by 1.5 to 2.5, so that it stays within 0.4 and 2.5, and o_t (24) is drawn
-    anew. The best point stays where it is. The noise grows with s_t, as the values do.
+    steps s_t is multiplied or divided by 1.5 to 2.5, so that it stays within 0.4 and 2.5, and o_t is drawn
+    anew, with a standard deviation of 24. The best point stays where it is. The noise grows with s_t.
 
     >>> task = workload(seed=1)
     >>> places = [task.optimum(t).x.round(2).tolist() for t in (1, *task.steps)]
     >>> len(task.steps), places.count(places[0]), [round(task.optimum(t)) for t in (1, *task.steps)]
-    (3, 4, [-55, -88, -45, -138])
+    (3, 4, [-97, -241, -180, -65])
     """
     inner = within_model(rate=0.0, horizon=horizon, seed=seed, **options)
     rng = np.random.default_rng((inner.seed, 5))

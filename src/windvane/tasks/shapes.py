@@ -3,8 +3,8 @@
 Branin (1972), "Widely convergent method for finding multiple solutions of simultaneous nonlinear equations";
 Dixon and Szego (1978), "The global optimization problem: an introduction", for Hartmann's with d = 3; Levy
 and Montalvo (1985), "The tunneling algorithm for the global minimization of functions". Those that are to be
-minimised are turned over. The largest value of Branin's, of Levy's, of bells and of `lopsided` is that of all of R^d, so it
-stays what it is wherever they are moved, for as long as the peak is in the box.
+minimised are turned over. The largest value of Branin's, of Levy's, of bells and of `lopsided` is that of all
+of R^d, so it stays what it is wherever they are moved, for as long as the peak is in the box.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def branin() -> Shape:
 
     def function(z: Array) -> Array:
         x, y = z[..., 0] * width[0] + low[0], z[..., 1] * width[1] + low[1]
-        return -((y - (b * x - c) * x - 6.0) ** 2 + factor * np.cos(x) + 10.0)
+        return -np.asarray((y - (b * x - c) * x - 6.0) ** 2 + factor * np.cos(x) + 10.0)
 
     return Shape(function, (np.array([math.pi, 2.275]) - low) / width)
 

@@ -13,7 +13,7 @@ from windvane.spaces import Box
 from windvane.spaces.sobol import sobol
 from windvane.tasks.base import Optimum, index_of
 
-PROBES = 256  # points at which the spread of a function is measured
+PROBES = 1024  # points at which the spread of a function is measured
 NOISE = 0.01  # of that spread: the standard deviation of the noise unless stated
 
 
@@ -81,7 +81,8 @@ class Transformed:
     def _cube(self, unit: Array, index: int) -> Array:
         """f_t at points of the unit cube."""
         place = 0.5 + self._signs[index] * (unit - 0.5) - self._moves[index]
-        return self._shapes[self._which[index]].function(place)
+        shape: Shape = self._shapes[self._which[index]]
+        return shape.function(place)
 
     def value(self, x: Any, t: int) -> float:
         """f_t(x)."""

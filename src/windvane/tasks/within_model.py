@@ -16,6 +16,7 @@ import numpy as np
 from windvane.checks import Array, integer, real
 from windvane.errors import InvalidArgument
 from windvane.kernels import RBF
+from windvane.kernels.stationary import Stationary
 from windvane.spaces import Box
 from windvane.tasks.base import Optimum, index_of
 from windvane.tasks.features import FEATURES, WithinModelFeatures
@@ -86,7 +87,7 @@ class GridTask(ABC):
         self.horizon = integer("horizon", horizon, at_least=1)
         self.seed = integer("seed", seed, at_least=0)
         self.noise_variance = real("noise_variance", noise_variance, above=0.0)
-        self.kernel = RBF(real("lengthscale", lengthscale, above=0.0))
+        self.kernel: Stationary = RBF(real("lengthscale", lengthscale, above=0.0))
         self.space = Box([(0.0, 1.0)] * 2)
         self._side = integer("grid", grid, at_least=2)
         self._optima: dict[int, Optimum] = {}
