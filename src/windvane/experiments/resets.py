@@ -60,7 +60,7 @@ def delays(group: Group) -> Array:
     found = []
     for run in group.runs:
         jumps, resets = run["jumps"].tolist(), run["resets"].tolist()
-        for jump, end in zip(jumps, [*jumps[1:], math.inf], strict=True):
+        for jump, end in zip(jumps, [*jumps[1:], math.inf], strict=False):
             noticed = [reset for reset in resets if jump <= reset < end]
             found.append(noticed[0] - jump + 1.0 if noticed else math.inf)
     return np.array(found)
@@ -89,9 +89,9 @@ def delay_table(results: Results, worlds: Sequence[str], rows: Sequence[str]) ->
         line = [row]
         for world in worlds:
             found = delays(results[row, world])
-            median = float(np.percentile(found, 50.0, method="inverted_cdf"))
+            median = float(np.median(found))
             line += [
-                f"{median:.0f}" if math.isfinite(median) else "∞",
+                f"{median:g}" if math.isfinite(median) else "∞",
                 f"{np.mean(found <= SOON):.0%}",
                 f"{np.mean(np.isfinite(found)):.0%}",
             ]
