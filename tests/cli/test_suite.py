@@ -50,7 +50,7 @@ def test_it_runs_and_writes_the_page(capsys, short, tmp_path):
     code, out, err = bench(capsys, "--suite", "standard", "--markdown", "docs/adaptivity.md")
     assert (code, err) == (0, "")
     for said in (
-        "told-nothing: 3 algorithms on 2 worlds; told: 4 algorithms on 1 worlds; 2 seeds. 18 runs.",
+        "told-nothing: 3 algorithms on 2 worlds; told: 4 algorithms on 1 world; 2 seeds. 18 runs.",
         "Told nothing",
         "Rivals are told kernel, noise and rate",
         "By mean and ninth decile",

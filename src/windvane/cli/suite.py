@@ -116,11 +116,16 @@ def plan(fields: Sequence[Field], seeds: range, runs: int, kept: int) -> str:
     Worlds and algorithms that both tables have in common are run once.
     """
     tables = "; ".join(
-        f"{field.table.name}: {len(field.entries)} algorithms on {len(field.arenas)} worlds"
+        f"{field.table.name}: {_counted(len(field.entries), 'algorithm')} on "
+        f"{_counted(len(field.arenas), 'world')}"
         for field in fields
     )
     done = f", {kept} of them done before: {runs - kept} to go" if kept else ""
-    return f"{tables}; {len(seeds)} seeds. {runs} runs{done}."
+    return f"{tables}; {_counted(len(seeds), 'seed')}. {_counted(runs, 'run')}{done}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _show(console: Any, found: Sequence[Outcome], given: argparse.Namespace) -> None:
