@@ -136,7 +136,8 @@ def _show(console: Any, found: Sequence[Outcome], given: argparse.Namespace) -> 
         for subject, by in one.duels.items():
             console.print(text(adaptivity.verdict(subject, by).replace("`", "")), highlight=False)
             for duel in adaptivity.losses(by[MEDIAN.name]):
-                said = f"  not within 10 %: {duel.task}, {duel.spoken}, {duel.rival}"
+                sure = "not within 10 %" if duel.finding == "no" else "above 10 %, undecided"
+                said = f"  {sure}: {duel.task}, {duel.spoken}, {duel.rival}"
                 console.print(text(said), highlight=False)
     left_out = dict.fromkeys(f"Left out: {why}" for one in found for why in one.field.left_out)
     for note in (*about(found[0]), *left_out):
