@@ -8,7 +8,7 @@ import pytest
 from windvane.cli import main, running
 from windvane.experiments import suite
 from windvane.experiments.executors import Borrowed
-from windvane.experiments.suite import SuiteTask
+from windvane.experiments.worlds import SuiteTask
 
 SHORT = (
     SuiteTask("still", "within-model:rate=0.0,horizon=6,grid=8", "nothing changes"),
@@ -27,9 +27,12 @@ class Inline(Executor):
 
 @pytest.fixture
 def short(monkeypatch, tmp_path):
-    monkeypatch.setattr(suite, "TASKS", SHORT)
-    monkeypatch.setattr(suite, "PREFERRED", ("gp-ucb", "tv-gp-ucb", "random"))
+    nothing = suite.Table("told-nothing", False, SHORT, ("gp-ucb", "et-gp-ucb", "random"))
+    told = suite.Table("told", True, SHORT[:1], ("gp-ucb:blind=true", "gp-ucb", "tv-gp-ucb", "random"))
+    suites = {"standard": (nothing, told), "told-nothing": (nothing,), "told": (told,)}
+    monkeypatch.setattr(suite, "SUITES", suites)
     monkeypatch.setattr(suite, "SUBJECT", "gp-ucb")
+    monkeypatch.setattr(suite, "FIRST_SEED", 10200)  # tests keep away from the seeds of the page
     monkeypatch.setattr(running, "workers_for", lambda given: Borrowed(Inline(), width=1))
     monkeypatch.chdir(tmp_path)
 
@@ -47,34 +50,80 @@ def bench(capsys, *arguments):
 def test_it_runs_and_writes_the_page(capsys, short, tmp_path):
     code, out, err = bench(capsys, "--suite", "standard", "--markdown", "docs/adaptivity.md")
     assert (code, err) == (0, "")
-    for said in ("worst", "within", "seeds 4000 to 4001", "gp-ucb is within 10 %", "Left out: lab days 7-8"):
-        assert said in " ".join(out.split())
+    for said in (
+        "told-nothing: 3 algorithms on 2 worlds; told: 4 algorithms on 1 world; 2 seeds. 18 runs.",
+        "Told nothing",
+        "Rivals are told kernel, noise and rate",
+        "By mean and ninth decile",
+        "seeds 10200 to 10201",
+        "gp-ucb is within 10 %",
+        "gp-ucb (told nothing) is within 10 %",
+        "Left out: lab days 7-8",
+        "told-nothing.csv, .png, .pdf, .parquet",
+    ):
+        assert said in " ".join(out.split()), said
     page = (tmp_path / "docs" / "adaptivity.md").read_text()
     command = "`windvane bench --suite standard --runs 2 --markdown docs/adaptivity.md`"
     assert command in page
     assert str(tmp_path) not in page
-    assert (tmp_path / "docs" / "images" / "adaptivity.png").is_file()
-    code, out, _ = bench(
-        capsys, "--suite", "standard", "--json", "--seed", "7", "--algorithms", "gp-ucb", "random"
+    for name in ("told-nothing", "told"):
+        assert (tmp_path / "docs" / "images" / f"adaptivity-{name}.png").is_file()
+        assert (tmp_path / "out" / "bench" / f"{name}.parquet").is_file()
+
+
+def test_pieces_go_into_one_store_and_the_whole_then_only_reads(capsys, short, monkeypatch):
+    def ran(*arguments):
+        code, out, _ = bench(capsys, "--suite", "standard", *arguments)
+        assert code == 0
+        (said,) = [
+            line for line in " ".join(out.split()).split(". ") if " runs" in line and "seeds" not in line
+        ][:1]
+        return said
+
+    assert ran("--tasks", "line", "--algorithms", "gp-ucb", "random").startswith("4 runs")
+    assert ran("--tasks", "STILL", "--algorithms", "gp-ucb").startswith("8 runs")
+    assert ran("--algorithms", "et-gp-ucb", "tv-gp-ucb", "random").startswith(
+        "14 runs, 6 of them done before"
     )
+    assert ran() == "18 runs, 18 of them done before: 0 to go"
+
+
+def test_json_of_a_part(capsys, short):
+    code, out, err = bench(
+        capsys, "--suite", "told-nothing", "--json", "--seed", "7", "--algorithms", "gp-ucb", "random"
+    )
+    assert code == 0
+    assert "2 algorithms on 2 worlds" in " ".join(err.split())
     found = json.loads(out)
-    assert [s["algorithm"] for s in found["standings"]] == ["gp-ucb", "random"]
-    assert found["seeds"] == [7, 8]
-    assert "--seed 7" in found["command"]
-    assert [task["task"] for task in found["tasks"]] == ["still", "line"]
+    table = found["tables"]["told-nothing"]
+    assert {s["algorithm"] for s in table["standings"]} == {"gp-ucb", "random"}
+    assert table["seeds"] == [7, 8]
+    assert "--suite told-nothing --algorithms gp-ucb random --runs 2 --seed 7" in found["command"]
+    assert [task["task"] for task in table["tasks"]] == ["still", "line"]
+
+
+def test_an_algorithm_of_ones_own_is_told_nothing_too(capsys, short, tmp_path):
+    (tmp_path / "own_in_suite.py").write_text(
+        "import windvane as wv\n"
+        "def build(space, kernel, noise_variance, horizon, seed, rate=None):\n"
+        "    if rate == 0.03:\n"
+        "        assert kernel is None and noise_variance is None and horizon is None\n"
+        "    return wv.make('random', space, seed=seed)\n"
+    )
+    code, _, err = bench(capsys, "--suite", "told-nothing", "--algorithms", "own_in_suite:build", "gp-ucb")
+    assert (code, err) == (0, "")
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--suite", "standard", "--tasks", "deng-slow"), "--tasks: a suite has its own tasks"),
+        (("--suite", "standard", "--tasks", "stil"), "did you mean 'still'?"),
+        (("--suite", "told-nothing", "--algorithms", "tv-gp-ucb"), "nothing of it is left"),
         (("--suite", "standard", "--table", "x.csv"), "--table: a suite has its own tasks"),
         (("--suite", "standard", "--train-rows", "3"), "--train-rows: a suite has its own tasks"),
-        (("--suite", "standard", "--slow", "--algorithms", "gp-ucb"), "--slow: adds to"),
         (("--suite", "standard", "--algorithms", "no-such"), "--algorithms='no-such'"),
         (("--suite", "standard", "--markdown", "."), "is a folder"),
         (("--suite", "other"), "invalid choice: 'other'"),
-        (("--slow",), "--slow: belongs to --suite"),
         (("--markdown", "page.md"), "--markdown: belongs to --suite"),
     ],
 )

@@ -1,5 +1,6 @@
 """Ratios, verdicts, page and heat map from fabricated results whose answers are known."""
 
+import csv
 import json
 import math
 
@@ -8,32 +9,52 @@ import pytest
 
 from windvane.entries import Entry
 from windvane.errors import StorageFailure, UnknownName
-from windvane.experiments import adaptivity, adaptivity_page, heatmap, leaderboard, suite
-from windvane.experiments.adaptivity_page import Terms
+from windvane.experiments import adaptivity, adaptivity_page, heatmap, leaderboard, outcome, suite
 from windvane.experiments.results import Group, Results
+from windvane.experiments.statistic import MEAN, MEDIAN, NINTH_DECILE, STATISTICS
 
-ENTRIES = [Entry("auto"), Entry("auto", (("blind", True),)), Entry("tv-gp-ucb"), Entry("random")]
-RUNS = range(4000, 4005)
+BLIND = Entry("auto", (("blind", True),))
+RUNS = range(5000, 5005)
+TASKS = ("static", "jumps", "Ackley")
+COMMAND = "windvane bench --suite standard"
+SPREAD = (0.8, 0.9, 1.0, 1.1, 1.2)
 #          static, jumps, Ackley
-MEDIANS = {
+NOTHING = {
     "auto": (1.00, 1.60, 0.50),
+    "et-gp-ucb": (1.00, 0.80, 2.00),
+    "random": (9.00, 8.00, 6.00),
+}
+TOLD = {
     "auto (told nothing)": (1.09, 3.00, 0.90),
+    "auto": (1.00, 1.60, 0.50),
     "tv-gp-ucb": (1.00, 0.80, 2.00),
     "random": (9.00, 8.00, 6.00),
 }
-TASKS = ("static", "jumps", "Ackley")
-SPREAD = (0.8, 0.9, 1.0, 1.1, 1.2)
+ENTRIES = {
+    "told-nothing": [Entry("auto"), Entry("et-gp-ucb"), Entry("random")],
+    "told": [BLIND, Entry("auto"), Entry("tv-gp-ucb"), Entry("random")],
+}
 
 
-def group(median, spread=SPREAD):
-    runs = tuple({"regret": np.array([median * s]), "resets": np.array([], dtype=np.int64)} for s in spread)
+def group(median, spread=SPREAD, resets=(), jumps=()):
+    runs = tuple(
+        {
+            "regret": np.array([median * s]),
+            "resets": np.array(resets, dtype=np.int64),
+            "jumps": np.array(jumps, dtype=np.int64),
+        }
+        for s in spread
+    )
     return Group(tuple(RUNS), runs)
 
 
-def results(medians=MEDIANS):
+def results(medians=TOLD, resets=None):
+    resets = resets or {}
     return Results(
         {
-            (row, task): group(value)
+            (row, task): group(
+                value, resets=resets.get((row, task), ()), jumps=(101, 201) if task == "jumps" else ()
+            )
             for row, values in medians.items()
             for task, value in zip(TASKS, values, strict=True)
         }
@@ -41,21 +62,30 @@ def results(medians=MEDIANS):
 
 
 @pytest.fixture(scope="module")
-def arenas():
-    found, _ = suite.arenas(seed=4000, data=None)
-    return [arena for arena in found if arena.label in TASKS]
+def fields():
+    found = suite.fields("standard", seed=10000, tasks=TASKS)
+    return {field.table.name: field for field in found}
 
 
 @pytest.fixture
-def outcome_of(arenas):
-    def build(medians=MEDIANS, entries=ENTRIES, seeds=RUNS):
-        found = results(medians)
-        terms = Terms(
-            entries, arenas, seeds, ["shares: they need data."], 0.03, "windvane bench --suite standard"
-        )
-        return adaptivity_page.outcome(found, {task: found["random", task] for task in TASKS}, terms)
+def outcome_of(fields):
+    def build(name="told", medians=None, entries=None, seeds=RUNS, resets=None):
+        found = results(medians or {"told": TOLD, "told-nothing": NOTHING}[name], resets)
+        field = fields[name]
+        field = suite.Field(field.table, entries or ENTRIES[name], field.arenas, ["shares: they need data."])
+        return outcome.outcome(field, found, {task: found["random", task] for task in TASKS}, seeds, 0.03)
 
     return build
+
+
+@pytest.fixture
+def both(outcome_of):
+    false = {("auto", "jumps"): (102, 230), ("et-gp-ucb", "static"): (30,), ("et-gp-ucb", "jumps"): (260,)}
+    return [outcome_of("told-nothing", resets=false), outcome_of("told")]
+
+
+def page_of(*found):
+    return adaptivity_page.page(found, COMMAND, {one.name: f"images/{one.name}.png" for one in found})
 
 
 def test_a_duel_is_with_the_best_rival_of_the_task():
@@ -64,13 +94,40 @@ def test_a_duel_is_with_the_best_rival_of_the_task():
     assert (jumps.rival, jumps.ratio, jumps.close) == ("tv-gp-ucb", 2.0, False)
     assert (ackley.regret, ackley.rival_regret, ackley.ratio) == (0.5, 2.0, 0.25)
     assert adaptivity.losses([static, jumps, ackley]) == [jumps]
+    assert adaptivity.mean_ratio([static, jumps, ackley]) == pytest.approx((1.0 * 2.0 * 0.25) ** (1 / 3))
     with pytest.raises(UnknownName, match="auto: has no rival"):
         adaptivity.duels(results(), "auto", [])
+
+
+def test_the_best_rival_depends_on_the_statistic():
+    """`steady` has the worse median and the better mean and ninth decile."""
+    found = Results(
+        {
+            ("auto", "static"): group(1.0),
+            ("steady", "static"): group(1.0, (1.1,) * 5),
+            ("wild", "static"): group(1.0, (1.0, 1.0, 1.0, 1.0, 9.0)),
+        }
+    )
+    rivals = {
+        one.name: adaptivity.duels(found, "auto", ["steady", "wild"], one)[0].rival for one in STATISTICS
+    }
+    assert rivals == {"median": "wild", "mean": "steady", "ninth decile": "steady"}
+    # The ninth decile of five: 0.6 of the way from the fourth to the fifth.
+    (duel,) = adaptivity.duels(found, "auto", ["wild"], NINTH_DECILE)
+    assert (duel.regret, duel.rival_regret) == pytest.approx((1.16, 5.8))
+    board = leaderboard.rank(found, {"static": found["wild", "static"]}, statistic=MEAN)
+    assert [(line.algorithm, line.regret) for line in board.on("static")] == [
+        ("auto", pytest.approx(1.0)),
+        ("steady", pytest.approx(1.1)),
+        ("wild", pytest.approx(2.6)),
+    ]
 
 
 def test_ten_per_cent_is_ten_per_cent():
     for ratio, close in ((1.0999, True), (1.10, True), (1.1001, False)):
         assert adaptivity.Duel("t", ratio, "r", 1.0, ratio, 1.0, 2.0).close is close
+    for low, high, finding in ((0.5, 1.1, "yes"), (1.1, 1.2, "undecided"), (1.11, 1.2, "no")):
+        assert adaptivity.Duel("t", 1.0, "r", 1.0, 1.15, low, high).finding == finding
 
 
 def test_the_interval_is_paired_by_seed():
@@ -114,75 +171,130 @@ def test_the_order_is_by_the_worst_ratio(outcome_of):
     assert [s.algorithm for s in by_rank.standings][:2] == ["auto", "tv-gp-ucb"]
 
 
-def test_the_page_says_it_all(outcome_of):
-    text = adaptivity_page.page(outcome_of(), "images/adaptivity.png")
+def test_the_page_says_it_all(both):
+    text = page_of(*both)
     for said in (
-        "`auto` is within 10 % of the best rival on 2 of 3 tasks. It is ahead of all rivals on 1 (Ackley).",
-        "Its worst ratio is 2.00 (2.00 to 2.00), on jumps.",
-        "| jumps | 2.00 (2.00 to 2.00) | 1.6 | 0.8 | tv-gp-ucb |",
-        "seeds 4000 to 4004",
+        "`auto` is within 10 % of the best rival on 2 of 3 worlds. By the intervals this is certain on 2, "
+        "refuted on 1 and undecided on 0. It is ahead of all rivals on 1. Its worst ratio is 2.00 (2.00 to "
+        "2.00), on jumps; the geometric mean is 0.79. By the mean: within 10 % on 2. Its worst ratio",
+        "| jumps | no | 2.00 (2.00 to 2.00) | et-gp-ucb | 2.00 (2.00 to 2.00) | et-gp-ucb | 2.00",
+        "| jumps | no | 3.75 (3.75 to 3.75) | tv-gp-ucb |",
+        "seeds 5000 to 5004",
         suite.TUNING,
-        "`auto` is told the kernel, where the task has one. It is told neither noise, nor rate, nor horizon.",
+        "In the first table everyone is made with the space and nothing else",
+        "`auto` is told the kernel, where the world has one. It is told neither noise, nor rate, nor horizon.",
         "auto (told nothing): the space is all it gets.",
         "tv-gp-ucb: told a rate of change",
         "On Ackley there is no true kernel",
         "| static | 300 | 0 | nothing changes | `within-model:rate=0.0,horizon=300` |",
         "| Ackley | 100 | (0.03) |",
-        "![Ratios to the best, tasks by algorithms](images/adaptivity.png)",
+        "(images/told-nothing.png)",
+        "(images/told.png)",
         "shares: they need data.",
         "| auto | 2.00 | jumps | 2 of 3 |",
         "| jumps | 1.6 | 3 | **0.8** | 8 |",
+        "| static | 0 of 5 (0 to 43 %) | 5 of 5 (57 to 100 %) |",
+        "The others, random, never reset.",
+        "| et-gp-ucb | ∞ | 0% | 50% |",  # 201 -> 260, and nothing before
+        "| auto | 16 | 50% | 100% |",  # 101 -> 102 and 201 -> 230: 2 and 30 observations
     ):
-        assert said in text
-    lost, close = (
-        text.split("## auto (told nothing)")[1].split("## Regrets")[0].split("Within 10 %, or ahead:")
-    )
-    assert "| jumps |" in lost
-    assert "| jumps |" not in close
-    assert "| static |" in close
+        assert said in text, said
+    order = ["# Adaptivity", "## Told nothing", "## Rivals are told", "## auto, told nothing"]
+    order += [
+        "## auto (told nothing), beside",
+        "## auto, beside",
+        "## False resets",
+        "## Delays",
+        "## Regrets",
+    ]
+    order += ["## Regrets where", "## Worlds", "## What each was told", "## Left out"]
+    places = [text.index(f"\n{heading}" if number else heading) for number, heading in enumerate(order)]
+    assert places == sorted(places)
+    assert text.count("shares: they need data.") == 1
+
+
+def test_mean_and_ninth_decile_stand_beside_each_other(outcome_of):
+    found = outcome_of()
+    table = adaptivity.tails(found.boards)
+    assert table.header[1] == "mean: worst ratio"
+    assert table.header[5] == "ninth decile: worst ratio"
+    assert table.rows[0] == ("auto", "2.00", "jumps", "1.26", "1.5", "2.00", "jumps", "1.26", "1.5")
+    assert [row[0] for row in table.rows] == [s.algorithm for s in found.board.standings]
+
+
+def test_one_table_alone_is_a_page(outcome_of):
+    nothing, told = (page_of(outcome_of(name)) for name in ("told-nothing", "told"))
+    assert "## Rivals are told" not in nothing
+    assert "| static | 300 | – |" in nothing
+    assert "## Told nothing" not in told
+    assert "## False resets" not in told
 
 
 def test_a_page_on_the_seeds_of_the_design_admits_it(outcome_of):
-    text = adaptivity_page.page(outcome_of(seeds=range(2008, 2013)), "figure.png")
+    text = page_of(outcome_of(seeds=range(2008, 2013)))
     assert "Of these seeds 2 were used while `auto` was designed" in text
     assert suite.TUNING not in text
 
 
 def test_without_the_subject_there_is_no_word_of_it(outcome_of):
-    medians = {name: MEDIANS[name] for name in ("tv-gp-ucb", "random")}
-    text = adaptivity_page.page(outcome_of(medians, ENTRIES[2:]), "figure.png")
+    medians = {name: TOLD[name] for name in ("tv-gp-ucb", "random")}
+    text = page_of(outcome_of("told", medians, ENTRIES["told"][2:]))
     assert "auto" not in text
     assert "| tv-gp-ucb | 1.00 | – | 3 of 3 |" in text
 
 
-def test_stand_ins_are_called_so(outcome_of, monkeypatch):
+def test_few_runs_are_called_so(outcome_of):
+    assert "So few runs show shapes" in page_of(outcome_of())
+
+
+def test_stand_ins_are_called_so(outcome_of):
     found = outcome_of()
-    real, _ = suite.arenas(seed=4000, data=None)
-    shown = adaptivity_page.tasks(
-        adaptivity_page.Outcome(Terms(ENTRIES, real, RUNS, [], 0.03, ""), found.board, found.duels)
+    (real,) = suite.fields("told", seed=10000, tasks=["Deng*", "lab stand-in", "static"])
+    shown = adaptivity_page.worlds(
+        [outcome.Outcome(real, RUNS, 0.03, found.results, found.boards, found.duels)]
     )
     marked = {row[0] for row in shown.rows if "stand-in" in row[3]}
     assert marked == {"Deng abrupt", "Deng slow", "lab stand-in"}
 
 
 def test_json_has_the_duels_and_no_infinity(outcome_of):
-    perfect = {**MEDIANS, "tv-gp-ucb": (0.0, 0.8, 2.0)}
-    plain = json.loads(json.dumps(adaptivity_page.plain(outcome_of(perfect)), allow_nan=False))
-    assert plain["seeds"] == list(RUNS)
-    static, jumps, _ = plain["subjects"]["auto"]
+    perfect = {**TOLD, "tv-gp-ucb": (0.0, 0.8, 2.0)}
+    found = [outcome_of("told-nothing"), outcome_of("told", perfect)]
+    plain = json.loads(json.dumps(adaptivity_page.as_json(found, COMMAND), allow_nan=False))
+    assert (plain["command"], list(plain["tables"])) == (COMMAND, ["told-nothing", "told"])
+    told = plain["tables"]["told"]
+    assert told["seeds"] == list(RUNS)
+    static, jumps, _ = told["subjects"]["auto"]["median"]
     assert (static["ratio"], static["close"], static["rival"]) == (None, False, "tv-gp-ucb")
-    assert (jumps["ratio"], jumps["task"]) == (2.0, "jumps")
+    assert (jumps["ratio"], jumps["task"], jumps["within_10_percent"]) == (2.0, "jumps", "no")
+    assert set(told["by"]) == {one.name for one in STATISTICS}
+    assert [s["algorithm"] for s in told["standings"]] == [s["algorithm"] for s in told["by"]["median"]]
 
 
-def test_files(outcome_of, tmp_path):
-    adaptivity_page.write(outcome_of(), tmp_path / "out", tmp_path / "docs" / "adaptivity.md")
-    for name in ("leaderboard.md", "leaderboard.csv", "figure.png", "figure.pdf"):
+def test_files(both, tmp_path):
+    adaptivity_page.write(both, tmp_path / "out", tmp_path / "docs" / "adaptivity.md", COMMAND)
+    for name in (
+        "leaderboard.md",
+        "told.csv",
+        "told.png",
+        "told.pdf",
+        "told-nothing.csv",
+        "told-nothing.png",
+    ):
         assert (tmp_path / "out" / name).stat().st_size > 100
-    assert "(figure.png)" in (tmp_path / "out" / "leaderboard.md").read_text()
-    assert "(images/adaptivity.png)" in (tmp_path / "docs" / "adaptivity.md").read_text()
-    assert (tmp_path / "docs" / "images" / "adaptivity.png").read_bytes().startswith(b"\x89PNG")
+    assert "(told.png)" in (tmp_path / "out" / "leaderboard.md").read_text()
+    for name in ("told", "told-nothing"):
+        assert f"(images/adaptivity-{name}.png)" in (tmp_path / "docs" / "adaptivity.md").read_text()
+        image = tmp_path / "docs" / "images" / f"adaptivity-{name}.png"
+        assert image.read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / "out" / "told.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["statistic"] for row in rows] == [one.name for one in STATISTICS for _ in range(4 * 3)]
+    assert {row["regret"] for row in rows if (row["algorithm"], row["task"]) == ("auto", "jumps")} == {
+        str(group(1.6).by(one)) for one in (MEDIAN, MEAN, NINTH_DECILE)
+    }
     with pytest.raises(StorageFailure, match="finished runs are kept"):
-        adaptivity_page.write(outcome_of(), tmp_path / "out" / "figure.png", None)
+        adaptivity_page.write(both, tmp_path / "out" / "told.png", None, COMMAND)
 
 
 def test_the_heat_map_has_a_number_in_every_cell(outcome_of):

@@ -60,7 +60,7 @@ def test_a_missing_or_empty_source_is_an_error(tmp_path):
 
 def test_the_code_counts(monkeypatch):
     key = BASE.key
-    monkeypatch.setattr(trials, "code_digest", lambda: "another version")
+    monkeypatch.setattr(trials, "code_digest", lambda *_: "another version")
     assert RunSpec(BASE.task, BASE.algorithm, BASE.seed).key != key
 
 

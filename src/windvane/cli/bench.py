@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import re
@@ -16,13 +15,11 @@ from windvane.checks import real
 from windvane.cli import running, suite
 from windvane.cli.running import EXTRA
 from windvane.entries import Entry
-from windvane.errors import AlgorithmFailed, StorageFailure
+from windvane.errors import AlgorithmFailed
 from windvane.experiments import contest, leaderboard
-from windvane.experiments.adaptivity_page import Terms, outcome
 from windvane.experiments.contest import Arena
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.leaderboard import Leaderboard
-from windvane.experiments.records import write_records
 from windvane.experiments.reproduce import gather
 from windvane.experiments.store import Store
 from windvane.extras import require
@@ -73,11 +70,16 @@ your own data:
     windvane bench --table prices.csv --train-rows 200
 
 the leaderboard of adaptivity:
-  --suite standard has its own tasks, from standing still to jumps, seasons, outliers and misjudged noise,
-  and all algorithms that can be run without knowledge nobody has. It ranks by the worst ratio to the best.
-  20 runs take about an hour on two cores. With --algorithms, it is yours that face its tasks.
+  --suite standard has worlds and algorithms of its own, and two tables. In the first nobody is told
+  anything but the space; in the second rivals are told kernel, noise and rate. It ranks by the worst ratio
+  to the best, by the median of the runs, by their mean and by their ninth decile, and counts false resets.
+  --suite told-nothing and --suite told are the tables one by one. 40 runs take hours: say six on two cores.
+
+  With --tasks only the worlds of these names (or patterns) are run, with --algorithms yours face them. All
+  runs of an --out are kept together: run it in pieces, and at last as a whole, which then only reads.
 
     windvane bench --suite standard --quick
+    windvane bench --suite told-nothing --tasks static "half jumps" "drift*" --algorithms auto gp-ucb
     windvane bench --suite standard --data FOLDER --markdown docs/adaptivity.md
 
 examples:
@@ -87,7 +89,8 @@ examples:
   windvane bench --algorithms sw-gp-ucb br-gp-ucb w-gp-ucb et-gp-ucb --tasks deng-abrupt deng-slow
   windvane bench --quick --json > board.json
 
-files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row a run)"""
+files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row a run); of a
+suite leaderboard.md and, for each of its tables, told-nothing.csv, .png, .pdf, .parquet and told.csv, ..."""
 
 
 def register(verbs: Any) -> None:
@@ -110,7 +113,7 @@ def register(verbs: Any) -> None:
         nargs="+",
         metavar="NAME",
         help=f"default: {', '.join(contest.DEFAULT_TASKS)}; "
-        f"and, with --data, {', '.join(contest.FROM_FILES)}",
+        f"and, with --data, {', '.join(contest.FROM_FILES)}. With --suite: names of its worlds, or patterns",
     )
     suite.add_arguments(verb)
     verb.add_argument(
@@ -128,7 +131,9 @@ def register(verbs: Any) -> None:
         "(default: %(default)s, as in the paper); NAME:rate=... sets it for one algorithm everywhere",
     )
     verb.add_argument(
-        "--runs", type=int, help=f"of each algorithm on each task (default: {RUNS}, quick: {QUICK})"
+        "--runs",
+        type=int,
+        help=f"of each algorithm on each task (default: {RUNS}, of a suite {suite.RUNS}, quick: {QUICK})",
     )
     running.add_arguments(verb, out="out/bench")
     verb.add_argument("--json", action="store_true", help="the leaderboard as JSON on standard output")
@@ -140,9 +145,15 @@ def run(given: argparse.Namespace) -> None:
     suite.check(given)
     first = running.first_seed(given)
     rate = real("--rate", given.rate, at_least=0.0, at_most=1.0)
-    seeds = range(first, first + (given.runs or (QUICK if given.quick else RUNS)))
+    seeds = range(
+        first, first + (given.runs or (QUICK if given.quick else suite.RUNS if given.suite else RUNS))
+    )
     _here_is_importable()
-    entries, arenas, left_out = suite.field(given) if given.suite else _field(given)
+    command = _command(given)
+    if given.suite:
+        suite.run(given, seeds, rate, command)
+        return
+    entries, arenas, left_out = _field(given)
     ranked = contest.cells(entries, arenas, rate)
     yardstick = contest.cells([Entry(contest.YARDSTICK)], arenas, rate)
     cells = [*ranked, *(cell for cell in yardstick if cell not in ranked)]
@@ -150,24 +161,15 @@ def run(given: argparse.Namespace) -> None:
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
-    trials = trials_of(cells, seeds)
     with Store(given.out / "runs.sqlite") as store:
         try:
-            results = running.watched(console, "bench", trials, store, workers)
+            results = running.watched(console, "bench", trials_of(cells, seeds), store, workers)
         except AlgorithmFailed as error:
-            _keep_traceback(error, given.out)
+            running.kept_traceback(error, given.out)
             raise
-    try:
-        write_records(given.out / "records.parquet", "bench", cells, seeds, results)
-    except OSError as error:
-        raise StorageFailure(f"{given.out}: {error.strerror or error}; choose another --out") from error
+    running.recorded(given.out / "records.parquet", "bench", cells, seeds, results)
     found, random = gather(ranked, seeds, results), gather(yardstick, seeds, results)
     unit = {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas}
-    command = _command(given)
-    if given.suite:
-        terms = Terms(entries, arenas, seeds, left_out, rate, command)
-        suite.publish(given, console, outcome(found, unit, terms))
-        return
     board = leaderboard.rank(found, unit)
     notes = contest.notes(entries, arenas, rate) + [f"Left out: {why}" for why in left_out]
     leaderboard.write(board, given.out, notes, command)
@@ -187,14 +189,6 @@ def _field(given: argparse.Namespace) -> tuple[list[Entry], list[Arena], list[st
         train_rows=given.train_rows,
     )
     return contest.contestants(given.algorithms), arenas, left_out
-
-
-def _keep_traceback(error: AlgorithmFailed, out: Path) -> None:
-    """In a file, for whoever wrote the algorithm; the message stays short."""
-    if error.traceback:
-        with contextlib.suppress(OSError):
-            (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
-            error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
 
 
 def _here_is_importable() -> None:
@@ -248,7 +242,7 @@ def _command(given: argparse.Namespace) -> str:
     """The command that gives this again, without what does not matter for the result."""
     parts = ["windvane", "bench"]
     if given.suite:
-        parts += ["--suite", given.suite, *(["--slow"] if given.slow else [])]
+        parts += ["--suite", given.suite]
     for option in ("algorithms", "tasks"):
         if getattr(given, option) is not None:
             parts += [f"--{option}", *getattr(given, option)]

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from windvane.checks import integer
-from windvane.errors import InvalidArgument, StorageFailure
+from windvane.errors import AlgorithmFailed, InvalidArgument, StorageFailure
 from windvane.experiments.execution import execute
 from windvane.experiments.executors import Dask, Processes, Workers
+from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import Result
+from windvane.experiments.records import write_records
 from windvane.experiments.store import Store
 from windvane.experiments.trial import RunSpec
 from windvane.extras import require
 
 EXTRA = "experiments"
+RECENT = 60.0  # seconds
 
 
 def add_arguments(verb: argparse.ArgumentParser, out: str) -> None:
@@ -74,8 +78,8 @@ def writable(out: Path) -> None:
         ) from error
 
 
-def bars_on(console: Any) -> Any:
-    """Progress bars that know how long it will take."""
+def bars_on(console: Any, period: float = RECENT) -> Any:
+    """Progress bars that know how long it will take, from what was done in the last `period` seconds."""
     progress = require("rich.progress", EXTRA)
     columns = (
         progress.TextColumn("{task.description:<16}"),
@@ -85,19 +89,50 @@ def bars_on(console: Any) -> Any:
         progress.TextColumn("left"),
         progress.TimeRemainingColumn(),
     )
-    return progress.Progress(*columns, console=console, speed_estimate_period=60.0)
+    return progress.Progress(*columns, console=console, speed_estimate_period=period)
 
 
 def watched(
-    console: Any, name: str, trials: Sequence[RunSpec], store: Store, workers: Workers
+    console: Any,
+    name: str,
+    trials: Sequence[RunSpec],
+    store: Store,
+    workers: Workers,
+    *,
+    period: float = RECENT,
+    on_kept: Callable[[int], None] | None = None,
 ) -> dict[RunSpec, Result]:
-    """The results, with a bar that knows how long it will take."""
-    with bars_on(console) as bars:
+    """The results, with a bar that knows how long it will take; `on_kept` hears how many were there."""
+    with bars_on(console, period) as bars:
         bar = bars.add_task(name, total=len(trials))
+
+        def begun(kept: int) -> None:
+            if on_kept is not None:
+                on_kept(kept)
+            bars.reset(bar, completed=kept)
+
         return execute(
             trials,
             store,
             workers,
-            on_kept=lambda kept: bars.reset(bar, completed=kept),
+            on_kept=begun,
             on_done=lambda _trial, _result: bars.advance(bar),
         )
+
+
+def kept_traceback(error: AlgorithmFailed, out: Path) -> None:
+    """In a file, for whoever wrote the algorithm; the message stays short."""
+    if error.traceback:
+        with contextlib.suppress(OSError):
+            (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
+            error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
+
+
+def recorded(
+    path: Path, name: str, cells: Sequence[Cell], seeds: range, found: dict[RunSpec, Result]
+) -> None:
+    """Write the runs, one row each."""
+    try:
+        write_records(path, name, cells, seeds, found)
+    except OSError as error:
+        raise StorageFailure(f"{path.parent}: {error.strerror or error}; choose another --out") from error

@@ -5,32 +5,35 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from windvane.cli import running
 from windvane.cli.running import EXTRA
-from windvane.entries import Entry
-from windvane.errors import InvalidArgument
-from windvane.experiments import adaptivity, adaptivity_page, suite
-from windvane.experiments.adaptivity_page import Outcome
-from windvane.experiments.contest import Arena
+from windvane.errors import AlgorithmFailed, InvalidArgument
+from windvane.experiments import adaptivity, adaptivity_page, contest, suite
+from windvane.experiments.experiment import trials_of
+from windvane.experiments.outcome import Outcome, about, outcome
+from windvane.experiments.reproduce import gather
+from windvane.experiments.statistic import MEDIAN
+from windvane.experiments.store import Store
+from windvane.experiments.suite import Field
+from windvane.experiments.tables import TextTable
 from windvane.extras import require
 
-SUITES = ("standard",)
+RUNS = suite.RUNS
 LONG = 24  # characters of a name, beyond which its options go to the next line
+SWEEP = 3600.0  # seconds: all worlds come by, so that slow and quick ones are averaged
 
 
 def add_arguments(verb: argparse.ArgumentParser) -> None:
-    """--suite, --slow and --markdown."""
+    """--suite and --markdown."""
     verb.add_argument(
         "--suite",
-        choices=SUITES,
-        help="the leaderboard of adaptivity: tasks and algorithms of its own, ranked by the worst ratio; "
+        choices=tuple(suite.SUITES),
+        help="the leaderboard of adaptivity: worlds and algorithms of its own, ranked by the worst ratio; "
         f"its first seed is {suite.FIRST_SEED}",
-    )
-    verb.add_argument(
-        "--slow", action="store_true", help=f"with --suite: also {', '.join(suite.SLOW)}, which takes hours"
     )
     verb.add_argument(
         "--markdown", type=Path, metavar="FILE", help="with --suite: the page for the documentation"
@@ -52,44 +55,114 @@ def check(given: argparse.Namespace) -> None:
     if given.seed is None:
         given.seed = default_seed(given)
     if given.suite is None:
-        for option in ("slow", "markdown"):
-            if getattr(given, option):
-                raise InvalidArgument(f"--{option}: belongs to --suite standard, which is not given")
+        if given.markdown is not None:
+            raise InvalidArgument("--markdown: belongs to --suite standard, which is not given")
         return
-    for option in ("tasks", "table", "train_rows"):
+    for option in ("table", "train_rows"):
         if getattr(given, option) is not None:
             raise InvalidArgument(
                 f"--{option.replace('_', '-')}: a suite has its own tasks; leave it out, or leave out --suite"
             )
-    if given.slow and given.algorithms is not None:
-        raise InvalidArgument("--slow: adds to the suite's own algorithms; with --algorithms name them there")
     if given.markdown is not None and given.markdown.is_dir():
         raise InvalidArgument(f"--markdown {given.markdown}: is a folder; must be a file to write")
 
 
-def field(given: argparse.Namespace) -> tuple[list[Entry], list[Arena], list[str]]:
-    """Algorithms, tasks, and what was left out."""
-    arenas, left_out = suite.arenas(seed=given.seed, data=running.data_folder(given))
-    return suite.contestants(given.algorithms, slow=given.slow), arenas, left_out
+def run(given: argparse.Namespace, seeds: range, rate: float, command: str) -> None:
+    """Check, say what it will take, run, rank, write, show."""
+    fields = suite.fields(
+        given.suite,
+        seed=given.seed,
+        data=running.data_folder(given),
+        algorithms=given.algorithms,
+        tasks=given.tasks,
+    )
+    ranked = {field.table.name: field.cells(rate) for field in fields}
+    yardsticks = {field.table.name: field.yardstick(rate) for field in fields}
+    every = {name: list(dict.fromkeys((*ranked[name], *yardsticks[name]))) for name in ranked}
+    for field in fields:
+        contest.rehearse(every[field.table.name], field.arenas, seeds[0])
+    workers = running.workers_for(given)
+    console = running.console_for(given)
+    running.writable(given.out)
+    cells = [cell for some in every.values() for cell in some]
+    trials = trials_of(cells, seeds)
 
+    def say(kept: int) -> None:
+        console.print(plan(fields, seeds, len(trials), kept), highlight=False, markup=False)
 
-def publish(given: argparse.Namespace, console: Any, found: Outcome) -> None:
-    """Write the files, and say what is in them."""
-    adaptivity_page.write(found, given.out, given.markdown)
+    with Store(given.out / "runs.sqlite") as store:
+        try:
+            results = running.watched(console, given.suite, trials, store, workers, period=SWEEP, on_kept=say)
+        except AlgorithmFailed as error:
+            running.kept_traceback(error, given.out)
+            raise
+    found = []
+    for field in fields:
+        name = field.table.name
+        running.recorded(given.out / f"{name}.parquet", name, every[name], seeds, results)
+        random = gather(yardsticks[name], seeds, results)
+        units = {arena.label: random[contest.YARDSTICK, arena.label] for arena in field.arenas}
+        found.append(outcome(field, gather(ranked[name], seeds, results), units, seeds, rate))
+    adaptivity_page.write(found, given.out, given.markdown, command)
     if given.json:
-        print(json.dumps(adaptivity_page.plain(found), indent=1, ensure_ascii=False))
+        print(json.dumps(adaptivity_page.as_json(found, command), indent=1, ensure_ascii=False))
     else:
         _show(console, found, given)
 
 
-def _show(console: Any, found: Outcome, given: argparse.Namespace) -> None:
+def plan(fields: Sequence[Field], seeds: range, runs: int, kept: int) -> str:
+    """What it will take.
+
+    Worlds and algorithms that both tables have in common are run once.
+    """
+    tables = "; ".join(
+        f"{field.table.name}: {_counted(len(field.entries), 'algorithm')} on "
+        f"{_counted(len(field.arenas), 'world')}"
+        for field in fields
+    )
+    done = f", {kept} of them done before: {runs - kept} to go" if kept else ""
+    return f"{tables}; {_counted(len(seeds), 'seed')}. {_counted(runs, 'run')}{done}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _show(console: Any, found: Sequence[Outcome], given: argparse.Namespace) -> None:
     text = require("rich.text", EXTRA).Text
-    table = require("rich.table", EXTRA).Table(title="Adaptivity", title_justify="left")
-    shown = adaptivity.standings(found.board)
+    for one in found:
+        _print(console, adaptivity_page.HEADINGS[one.tells], adaptivity.standings(one.board), one)
+        _print(console, "By mean and ninth decile", _narrow(adaptivity.tails(one.boards)), one)
+        for subject, by in one.duels.items():
+            console.print(text(adaptivity.verdict(subject, by).replace("`", "")), highlight=False)
+            for duel in adaptivity.losses(by[MEDIAN.name]):
+                sure = "not within 10 %" if duel.finding == "no" else "above 10 %, undecided"
+                said = f"  {sure}: {duel.task}, {duel.spoken}, {duel.rival}"
+                console.print(text(said), highlight=False)
+    left_out = dict.fromkeys(f"Left out: {why}" for one in found for why in one.field.left_out)
+    for note in (*about(found[0]), *left_out):
+        console.print(text(note), highlight=False)
+    files = ", ".join(["leaderboard.md", *(f"{one.name}.csv, .png, .pdf, .parquet" for one in found)])
+    console.print(text(f"{given.out}{os.sep}: {files}"), soft_wrap=True)
+    if given.markdown is not None:
+        console.print(text(str(given.markdown)), soft_wrap=True)
+
+
+def _narrow(table: TextTable) -> TextTable:
+    """Without the columns of words, but for the first: for terminals."""
+    kept = [place for place, heading in enumerate(table.header) if heading != "where"]
+    return TextTable(
+        [table.header[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
+    )
+
+
+def _print(console: Any, title: str, shown: TextTable, found: Outcome) -> None:
+    text = require("rich.text", EXTRA).Text
+    table = require("rich.table", EXTRA).Table(title=title, title_justify="left")
     for heading in shown.header:
         words = heading in ("algorithm", "where")
         table.add_column(
-            heading.replace(" ", "\n", 1),
+            heading.replace(": ", ":\n").replace(" ", "\n", 1),
             justify="left" if words else "right",
             no_wrap=not words,
             overflow="fold",
@@ -102,15 +175,3 @@ def _show(console: Any, found: Outcome, given: argparse.Namespace) -> None:
             style="bold" if row[0] in found.duels else None,
         )
     console.print(table)
-    for subject, duels in found.duels.items():
-        console.print(text(adaptivity.verdict(subject, duels).replace("`", "")), highlight=False)
-        for duel in adaptivity.losses(duels):
-            console.print(
-                text(f"  not within 10 %: {duel.task}, {duel.spoken}, {duel.rival}"), highlight=False
-            )
-    for note in (*adaptivity_page.about(found), *(f"Left out: {why}" for why in found.terms.left_out)):
-        console.print(text(note), highlight=False)
-    files = "leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet"
-    console.print(text(f"{given.out}{os.sep}: {files}"), soft_wrap=True)
-    if given.markdown is not None:
-        console.print(text(str(given.markdown)), soft_wrap=True)

@@ -1,31 +1,36 @@
-"""The leaderboard of adaptivity: how an algorithm that is told little fares beside rivals that are told more.
+"""The leaderboard of adaptivity: how an algorithm fares beside its best rival, world by world.
 
-On every task the subject is compared with its best rival there, chosen in hindsight: nobody could have
+On every world the subject is compared with its best rival there, chosen in hindsight: nobody could have
 known which one to take.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from windvane.checks import Array
 from windvane.errors import UnknownName
 from windvane.experiments.leaderboard import Leaderboard, number
 from windvane.experiments.results import Group, Results
+from windvane.experiments.statistic import MEDIAN, Statistic
 from windvane.experiments.tables import TextTable
+from windvane.late import stats
 
 CLOSE = 1.10
 RESAMPLES = 4000
 COVERED = (2.5, 97.5)  # per cent
 
+Finding = Literal["yes", "no", "undecided"]
+
 
 @dataclass(frozen=True)
 class Duel:
-    """The subject and its best rival on one task: medians of R_T / T, and their ratio with its interval."""
+    """The subject and its best rival on one task: R_T / T of both, and their ratio with its interval."""
 
     task: str
     regret: float
@@ -37,8 +42,20 @@ class Duel:
 
     @property
     def close(self) -> bool:
-        """Within 10 % of the best rival, or better."""
+        """Within 10 % of the best rival, or better, in these runs."""
         return self.ratio <= CLOSE
+
+    @property
+    def finding(self) -> Finding:
+        """Whether it is within 10 %, as far as these runs can tell: the interval may contain the bar.
+
+        >>> ends = ((0.9, 1.1), (0.9, 1.2), (1.2, 2.0))
+        >>> [Duel("jumps", 1.0, "gp-ucb", 1.0, 1.0, low, high).finding for low, high in ends]
+        ['yes', 'undecided', 'no']
+        """
+        if self.high <= CLOSE:
+            return "yes"
+        return "no" if self.low > CLOSE else "undecided"
 
     @property
     def spoken(self) -> str:
@@ -54,44 +71,61 @@ class Duel:
         return f"{ratio} ({number(self.low)} to {number(self.high)})"
 
 
-def duels(results: Results, subject: str, rivals: Sequence[str]) -> list[Duel]:
+def duels(results: Results, subject: str, rivals: Sequence[str], statistic: Statistic = MEDIAN) -> list[Duel]:
     """The subject against the best of its rivals, task by task."""
     if not rivals:
         raise UnknownName(f"{subject}: has no rival to be compared with")
     found = []
     for task in results.columns:
         groups = results.column(task)
-        rival = min(rivals, key=lambda name: groups[name].median)
-        own, other = groups[subject], groups[rival]
-        found.append(Duel(task, own.median, rival, other.median, *ratio_with_interval(own, other)))
+        values = {name: groups[name].by(statistic) for name in (subject, *rivals)}
+        rival = min(rivals, key=values.__getitem__)
+        interval = ratio_with_interval(groups[subject], groups[rival], statistic)
+        found.append(Duel(task, values[subject], rival, values[rival], *interval))
     return found
 
 
-def ratio_with_interval(own: Group, other: Group) -> tuple[float, float, float]:
-    """The ratio of the medians, and its 95 % interval by the bootstrap: both get the seeds that are drawn."""
+def ratio_with_interval(
+    own: Group, other: Group, statistic: Statistic = MEDIAN
+) -> tuple[float, float, float]:
+    """The ratio of a statistic, and its 95 % interval by the bootstrap: both get the seeds that are drawn."""
     rng = np.random.default_rng(0)
     drawn = rng.integers(len(own), size=(RESAMPLES, len(own)))
-    medians = np.median(own.average[drawn], axis=1), np.median(other.average[drawn], axis=1)
-    ratios = [_ratio(float(a), float(b)) for a, b in zip(*medians, strict=True)]
+    ratios = _ratio(statistic.of(own.average[drawn]), statistic.of(other.average[drawn]))
     low, high = np.percentile(ratios, COVERED, method="nearest")
-    return _ratio(own.median, other.median), float(low), float(high)
+    return float(_ratio(statistic.of(own.average), statistic.of(other.average))), float(low), float(high)
 
 
-def _ratio(value: float, other: float) -> float:
-    if other > 0.0:
-        return value / other
-    return 1.0 if value <= other else math.inf
+def _ratio(value: Array, other: Array) -> Array:
+    """Of no regret to no regret it is 1."""
+    at_least = np.where(value <= other, 1.0, math.inf)
+    return np.where(other > 0.0, value / np.where(other > 0.0, other, 1.0), at_least)
 
 
-def verdict(subject: str, found: Sequence[Duel]) -> str:
-    """Two sentences: how often close, how often first, and the worst."""
-    first = [duel.task for duel in found if duel.ratio < 1.0]
-    worst = max(found, key=lambda duel: duel.ratio)
-    ahead = f"It is ahead of all rivals on {len(first)}" + (f" ({'; '.join(first)})." if first else ".")
-    return (
-        f"`{subject}` is within 10 % of the best rival on {sum(duel.close for duel in found)} of "
-        f"{len(found)} tasks. {ahead} Its worst ratio is {worst.spoken}, on {worst.task}."
-    )
+def mean_ratio(found: Sequence[Duel]) -> float:
+    """The geometric mean of the ratios to the best rivals."""
+    ratios = [duel.ratio for duel in found]
+    return math.inf if math.inf in ratios else float(stats.gmean(ratios))
+
+
+def verdict(subject: str, found: Mapping[str, Sequence[Duel]]) -> str:
+    """How often close, how sure that is, how often first; the worst, also by other statistics."""
+    medians = found[MEDIAN.name]
+    sure = [duel.finding for duel in medians]
+    said = [
+        f"`{subject}` is within 10 % of the best rival on {sum(duel.close for duel in medians)} of "
+        f"{len(medians)} worlds. By the intervals this is certain on {sure.count('yes')}, refuted on "
+        f"{sure.count('no')} and undecided on {sure.count('undecided')}. It is ahead of all rivals on "
+        f"{sum(duel.ratio < 1.0 for duel in medians)}."
+    ]
+    for name, ones in found.items():
+        worst = max(ones, key=lambda duel: duel.ratio)
+        by = "" if name == MEDIAN.name else f"By the {name}: within 10 % on {sum(d.close for d in ones)}. "
+        said.append(
+            f"{by}Its worst ratio is {worst.spoken}, on {worst.task}; the geometric mean is "
+            f"{number(mean_ratio(ones))}."
+        )
+    return " ".join(said)
 
 
 def losses(found: Sequence[Duel]) -> list[Duel]:
@@ -99,19 +133,23 @@ def losses(found: Sequence[Duel]) -> list[Duel]:
     return sorted((duel for duel in found if not duel.close), key=lambda duel: -duel.ratio)
 
 
-def duel_table(subject: str, found: Sequence[Duel]) -> TextTable:
-    """One row a task, the subject's worst first."""
-    rows = [
-        (duel.task, duel.spoken, f"{duel.regret:.3g}", f"{duel.rival_regret:.3g}", duel.rival)
-        for duel in sorted(found, key=lambda duel: -duel.ratio)
-    ]
-    return TextTable(
-        ("task", "ratio (95 % interval)", f"R_T / T of {subject}", "of the best rival", "which"), rows
-    )
+def duel_table(found: Mapping[str, Sequence[Duel]]) -> TextTable:
+    """One row per world, the subject's worst first, with three columns for each statistic but one."""
+    header = ["world", "within 10 %"]
+    for name in found:
+        header += [f"by the {name} (95 %)", "best rival"]
+    by_world = {name: {duel.task: duel for duel in ones} for name, ones in found.items()}
+    rows = []
+    for duel in sorted(found[MEDIAN.name], key=lambda duel: -duel.ratio):
+        row = [duel.task, duel.finding]
+        for ones in by_world.values():
+            row += [ones[duel.task].spoken, ones[duel.task].rival]
+        rows.append(tuple(row))
+    return TextTable(tuple(header), rows)
 
 
 def standings(board: Leaderboard) -> TextTable:
-    """One row an algorithm, from the smallest worst ratio to the largest."""
+    """One row per algorithm, from the smallest worst ratio to the largest."""
     tasks = board.tasks
     rows = [
         (
@@ -127,6 +165,23 @@ def standings(board: Leaderboard) -> TextTable:
     return TextTable(("algorithm", "worst ratio", "where", "within 10 %", "mean ratio", "mean rank"), rows)
 
 
+def tails(boards: Mapping[str, Leaderboard]) -> TextTable:
+    """The same by the other statistics, side by side, in the order of the standings by the median."""
+    others = {name: board for name, board in boards.items() if name != MEDIAN.name}
+    header = ["algorithm"]
+    for name in others:
+        header += [f"{name}: worst ratio", "where", "mean ratio", "mean rank"]
+    rows = []
+    for first in boards[MEDIAN.name].standings:
+        row = [first.algorithm]
+        for board in others.values():
+            s = board.standing(first.algorithm)
+            where = s.worst_task if s.worst_ratio > 1.0 else "–"
+            row += [number(s.worst_ratio), where, number(s.ratio), f"{s.mean_rank:.1f}"]
+        rows.append(tuple(row))
+    return TextTable(tuple(header), rows)
+
+
 def regrets(board: Leaderboard) -> TextTable:
     """R_T / T, tasks x algorithms; the best of a task is bold."""
     names = [standing.algorithm for standing in board.standings]
@@ -139,7 +194,7 @@ def regrets(board: Leaderboard) -> TextTable:
                 *(f"**{line.regret:.3g}**" if line.ratio == 1.0 else f"{line.regret:.3g}" for line in lines),
             )
         )
-    return TextTable(("task", *names), rows)
+    return TextTable(("world", *names), rows)
 
 
 def plain(duel: Duel) -> dict[str, Any]:
@@ -152,4 +207,5 @@ def plain(duel: Duel) -> dict[str, Any]:
         "rival_regret": duel.rival_regret,
         **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
         "close": duel.close,
+        "within_10_percent": duel.finding,
     }

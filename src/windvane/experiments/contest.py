@@ -192,24 +192,27 @@ def _own(entry: Entry) -> None:
 # -- who is told what ----------------------------------------------------------------------------------
 
 
-def cells(entries: Iterable[Entry], where: Iterable[Arena], rate: float = RATE) -> list[Cell]:
-    """Every algorithm on every task, with what it is told of it."""
-    return [cell(entry, arena, rate) for arena in where for entry in entries]
+def cells(
+    entries: Iterable[Entry], where: Iterable[Arena], rate: float = RATE, *, tells: bool = True
+) -> list[Cell]:
+    """Every algorithm on every task, with what it is told of it; nothing, unless the contest `tells`."""
+    return [cell(entry, arena, rate, tells=tells) for arena in where for entry in entries]
 
 
-def cell(entry: Entry, arena: Arena, rate: float = RATE) -> Cell:
+def cell(entry: Entry, arena: Arena, rate: float = RATE, *, tells: bool = True) -> Cell:
     """One algorithm on one task.
 
     Where a task has no kernel, its noise is not told either: `make` then scales y and learns both.
     """
     options = spelling.options(entry)
-    own, blind = ":" in entry.name, spelling.blind(entry)
+    own, blind = ":" in entry.name, spelling.blind(entry) or not tells
     wants = _wanted(entry)
     told: tuple[str, ...] = () if arena.learned or blind else TOLD
     if entry.name in SELF_RELIANT:
         told = told[:1]
-    if arena.learned and own:
-        options = dict.fromkeys(TOLD) | options  # it may ask for them, and is told None
+    if own and (arena.learned or not tells):
+        silent = TOLD if tells else (*TOLD, "horizon")
+        options = dict.fromkeys(silent) | options  # it may ask for them, and is told None
     if not told and entry.name == YARDSTICK:
         options.setdefault("learning", Given())  # its model is of no use to it
     if "horizon" in wants and not blind:

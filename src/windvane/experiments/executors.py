@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from windvane.errors import InvalidArgument, WorkersLost
-from windvane.experiments.trial import code_digest
+from windvane.experiments.code import code_digest
 from windvane.experiments.workers import one_thread_workers
 from windvane.extras import require
 

@@ -18,6 +18,7 @@ import numpy as np
 from windvane.errors import InvalidArgument, StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.results import Group, Results
+from windvane.experiments.statistic import MEDIAN, Statistic
 from windvane.experiments.tables import TextTable, spread
 from windvane.files import whole, write_text
 from windvane.late import stats
@@ -29,7 +30,10 @@ TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True)
 class LeaderboardLine:
-    """One algorithm on one task; medians with quartiles, R_T / T as it is and as a score."""
+    """One algorithm on one task; medians with quartiles, R_T / T as it is and as a score.
+
+    In a leaderboard by another statistic, that one stands in the place of the median.
+    """
 
     task: str
     algorithm: str
@@ -78,25 +82,35 @@ class Leaderboard:
         """The line of an algorithm on a task."""
         return next(line for line in self.on(task) if line.algorithm == algorithm)
 
+    def standing(self, algorithm: str) -> Standing:
+        """The standing of an algorithm."""
+        return next(standing for standing in self.standings if standing.algorithm == algorithm)
+
     @property
     def runs(self) -> int:
         """Of each algorithm on each task."""
         return self.lines[0].runs
 
 
-def rank(results: Results, random: Mapping[str, Group], order: Order = "mean rank") -> Leaderboard:
+def rank(
+    results: Results,
+    random: Mapping[str, Group],
+    order: Order = "mean rank",
+    statistic: Statistic = MEDIAN,
+) -> Leaderboard:
     """The leaderboard of results (row: algorithm, column: task); `random` has random search by task.
 
     Algorithms are ordered by their mean rank, or by the worst of their ratios to the best; equals by the
-    geometric mean of these ratios.
+    geometric mean of these ratios. Runs are compared by their median, or by another statistic.
     """
     lines: list[LeaderboardLine] = []
     yardsticks: dict[str, float] = {}
     left_out = []
     for task in results.columns:
-        if random[task].median > 0.0:
-            yardsticks[task] = random[task].median
-            lines += _lines(task, results.column(task), random[task].median)
+        unit = random[task].by(statistic)
+        if unit > 0.0:
+            yardsticks[task] = unit
+            lines += _lines(task, results.column(task), unit, statistic)
         else:
             left_out.append(task)
     if not lines:
@@ -106,18 +120,20 @@ def rank(results: Results, random: Mapping[str, Group], order: Order = "mean ran
     return Leaderboard(_standings(results.rows, lines, order), tuple(lines), yardsticks, tuple(left_out))
 
 
-def _lines(task: str, groups: Mapping[str, Group], unit: float) -> list[LeaderboardLine]:
-    medians = [group.median for group in groups.values()]
-    ranks = stats.rankdata(medians, method="average")
+def _lines(
+    task: str, groups: Mapping[str, Group], unit: float, statistic: Statistic
+) -> list[LeaderboardLine]:
+    values = {algorithm: group.by(statistic) for algorithm, group in groups.items()}
+    ranks = stats.rankdata(list(values.values()), method="average")
     found = [
         LeaderboardLine(
             task,
             algorithm,
             len(group),
-            *(group.median, *group.quartiles),
-            *(group.median / unit, group.quartiles[0] / unit, group.quartiles[1] / unit),
+            *(values[algorithm], *group.quartiles),
+            *(values[algorithm] / unit, group.quartiles[0] / unit, group.quartiles[1] / unit),
             float(place),
-            _ratio(group.median, min(medians)),
+            _ratio(values[algorithm], min(values.values())),
         )
         for (algorithm, group), place in zip(groups.items(), ranks, strict=True)
     ]
@@ -250,13 +266,21 @@ def _finite(record: dict[str, Any]) -> dict[str, Any]:
 
 def write_csv(board: Leaderboard, path: Path) -> None:
     """One row an algorithm and task, with the algorithm's overall figures in the last columns."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(csv_rows(board))
+
+
+def csv_rows(board: Leaderboard) -> list[list[Any]]:
+    """The names of the columns, then the rows."""
     overall_of = {standing.algorithm: asdict(standing) for standing in board.standings}
     extra = ("position", "mean_rank", "ratio", "worst_ratio")
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*asdict(board.lines[0]), *(f"overall_{name}" for name in extra)])
-        for line in board.lines:
-            writer.writerow([*asdict(line).values(), *(overall_of[line.algorithm][name] for name in extra)])
+    return [
+        [*asdict(board.lines[0]), *(f"overall_{name}" for name in extra)],
+        *(
+            [*asdict(line).values(), *(overall_of[line.algorithm][name] for name in extra)]
+            for line in board.lines
+        ),
+    ]
 
 
 def figure(board: Leaderboard) -> Any:

@@ -106,10 +106,11 @@ def find_module(name: str) -> bool:
 
 
 def regret(trial: RunSpec, *, steps: int | None = None) -> Result:
-    """r_t for t = 1 .. T and the steps of the resets."""
+    """r_t for t = 1 .. T, the steps of the resets, and those at which the task itself jumps."""
     objective = _task(trial.task, trial.seed)
     trace = simulate(optimizer_for(trial, objective), objective, seed=trial.seed, steps=steps)
-    return {"regret": trace.regret, "resets": trace.resets}
+    jumps = np.array(getattr(objective, "steps", ()), dtype=np.int64)
+    return {"regret": trace.regret, "resets": trace.resets, "jumps": jumps}
 
 
 def alarms(trial: RunSpec, *, deltas: tuple[float, ...], until: int, steps: int) -> Result:

@@ -12,6 +12,7 @@ import numpy as np
 from windvane.checks import Array
 from windvane.errors import UnknownName
 from windvane.experiments.measures import Result
+from windvane.experiments.statistic import Statistic
 from windvane.experiments.trial import Call
 from windvane.tasks import task
 
@@ -60,6 +61,10 @@ class Group:
     def median(self) -> float:
         """The median of R_T / T, the figure of the paper's tables."""
         return float(np.median(self.average))
+
+    def by(self, statistic: Statistic) -> float:
+        """A statistic of R_T / T over the runs."""
+        return float(statistic.of(self.average))
 
     @property
     def quartiles(self) -> tuple[float, float]:

@@ -42,5 +42,12 @@ def label(entry: Entry) -> str:
     """
     if BLIND not in entry.keywords() or ":" in entry.name:
         return entry.label
-    rest = Entry(entry.name, tuple(option for option in entry.options if option[0] != BLIND))
-    return f"{rest.label} ({TOLD_NOTHING})" if blind(entry) else rest.label
+    rest = seeing(entry).label
+    return f"{rest} ({TOLD_NOTHING})" if blind(entry) else rest
+
+
+def seeing(entry: Entry) -> Entry:
+    """The same without the word on what is told of the task; one's own may mean something else by it."""
+    if ":" in entry.name:
+        return entry
+    return Entry(entry.name, tuple(option for option in entry.options if option[0] != BLIND))

@@ -1,14 +1,13 @@
 """A trial: one run of one algorithm on one task, described so that it can be named, sent and kept.
 
 Everything a result depends on is in the description: task, algorithm, what is measured, the seed,
-the content of the files it reads and the code itself. Its `key` is a digest of all that, so a kept
+the content of the files it reads and the code that computes it. Its `key` is a digest of all that, so a kept
 result is used again exactly when it would come out the same.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import json
 from dataclasses import dataclass
@@ -16,13 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import windvane
 from windvane.codec import encode
 from windvane.errors import InvalidArgument
+from windvane.experiments.code import code_digest
 
 TOLD = ("kernel", "noise_variance")
-NO_INFLUENCE = ("cli", "experiments")  # packages that only arrange and show
-BUT = ("experiments/measures.py",)
 
 
 @dataclass(frozen=True)
@@ -125,26 +122,15 @@ class RunSpec:
         >>> first.key == again.key, first.key == other.key
         (True, False)
         """
-        parts = {**self.plain(), "code": code_digest(), "own": own_digest(self.algorithm.name)}
+        parts = {
+            **self.plain(),
+            "code": code_digest(self.task.name, self.algorithm.name),
+            "own": own_digest(self.algorithm.name),
+        }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def __str__(self) -> str:
         return f"{self.algorithm} on {self.task}, seed {self.seed}"
-
-
-@lru_cache(maxsize=1)
-def code_digest() -> str:
-    """A digest of the code that computes results and of the numerical libraries below it."""
-    root = Path(windvane.__file__).parent
-    digest = hashlib.sha256()
-    for file in sorted(root.rglob("*.py")):
-        place = file.relative_to(root)
-        if place.parts[0] in NO_INFLUENCE and place.as_posix() not in BUT:
-            continue
-        digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
-    for library in ("numpy", "scipy"):
-        digest.update(importlib.metadata.version(library).encode())
-    return digest.hexdigest()
 
 
 @lru_cache(maxsize=32)
