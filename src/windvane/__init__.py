@@ -32,6 +32,7 @@ from windvane.extras import require
 from windvane.kernels import (
     RBF,
     Empirical,
+    Exchangeable,
     Independent,
     Markov,
     Matern32,
@@ -120,6 +121,7 @@ __all__ = [
     "Event",
     "EvidenceWindow",
     "ExactBound",
+    "Exchangeable",
     "Fit",
     "Forbidden",
     "Full",

@@ -68,6 +68,7 @@ def auto(
     """A mixture of hypotheses about time; its trigger is a change that it believes in."""
     return common.compose(
         model=auto_model.mixture(common, hypotheses or HYPOTHESES, hazard, outliers),
+        schedule=auto_model.schedule(common),
         trigger=BelievedChange() if trigger is None else trigger,
         on_trigger=SinceChange(),
         window=reset_window or ResetWindow(),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from windvane.acquisition import LogBeta, Schedule
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
+from windvane.spaces import Arms
 from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
 from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
+ARMS_BETA = 0.8, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
 
@@ -32,6 +35,11 @@ def mixture(
         outliers=outliers,
         doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
     )
+
+
+def schedule(common: CommonOptions) -> Schedule | None:
+    """How much to explore, where that is not as everywhere: an arm says little about the others."""
+    return LogBeta(*ARMS_BETA) if isinstance(common.space, Arms) and common.kernel is None else None
 
 
 def learning(common: CommonOptions, trigger: Trigger | None) -> Learning:

@@ -140,7 +140,7 @@ OPTIONS: dict[str, Option] = {
         "how alike two points are",
         "a kernel such as wv.RBF(0.2), or wv.RBF(0.2) * wv.Markov(0.03) with time",
         _kernel,
-        "an RBF kernel whose lengthscales are learned; arms are independent of each other",
+        "an RBF kernel whose lengthscales are learned; of arms, how much they have in common is learned",
     ),
     "noise_variance": Option(
         "the variance of the noise of an observation",
