@@ -84,6 +84,6 @@ class Exchangeable(Kernel):
         return Exchangeable(self.arms, 1.0 / (1.0 + math.exp(-odds)), math.exp(variance))
 
     def theta_gradient(self, A: Array) -> Array:
-        """d k / d ln(odds) = correlation (1 - correlation) variance between different arms; d k / d ln v = k."""
+        """d k / d ln(odds) = r (1 - r) v between different arms, r the correlation; d k / d ln v = k."""
         slope = self.correlation * (1.0 - self.correlation) * self.variance
         return np.stack((np.where(A[:, 0, None] == A[:, 0], 0.0, slope), self.matrix(A, A)))

@@ -101,8 +101,8 @@ def relevant(kernel: Kernel, temporal: Temporal) -> None:
     """Refuse kernels whose overlap has no closed form, or, standing still, no end."""
     if not isinstance(kernel, RBF | Matern32 | Matern52 | Empirical | Exchangeable | Independent):
         raise InvalidArgument(
-            f"kernel: relevance needs RBF, Matern32, Matern52, Empirical, Exchangeable or Independent in space, not "
-            f"{type(kernel).__name__}"
+            "kernel: relevance needs RBF, Matern32, Matern52, Empirical, Exchangeable or Independent in "
+            f"space, not {type(kernel).__name__}"
         )
     forgets = isinstance(temporal, TimeRBF | TimeMatern32 | TimeMatern52) or (
         isinstance(temporal, Markov) and temporal.rate > 0.0
@@ -124,7 +124,7 @@ def _overlap(kernel: Kernel, X: Array) -> Array:
     if isinstance(kernel, Exchangeable):  # K^2, with K = v ((1 - r) I + r 1 1') of all arms
         v, r = kernel.variance, kernel.correlation
         between = v * v * r * (2.0 * (1.0 - r) + kernel.arms * r)
-        return v * (1.0 - r) * v * (1.0 - r) * (X[:, 0, None] == X[:, 0]) + between
+        return np.where(X[:, 0, None] == X[:, 0], (v * (1.0 - r)) ** 2, 0.0) + between
     assert isinstance(kernel, Stationary)
     scaled = X / np.asarray(kernel.lengthscale)
     q = np.square(scaled[:, None, :] - scaled[None, :, :]).sum(axis=2)
