@@ -43,7 +43,7 @@ from windvane.retention import (
 )
 from windvane.retention.wasserstein import relevant
 from windvane.spaces.base import Domain
-from windvane.surrogates import HYPOTHESES, Hypothesis, LearnOnline, Mixture
+from windvane.surrogates import Hypothesis, LearnOnline, Mixture
 from windvane.triggers import BelievedChange, Confirmed, NoImprovement, Periodic, ResetWindow, Trigger
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithms", "fresh_seed", "make"]
@@ -67,7 +67,7 @@ def auto(
 ) -> Composition:
     """A mixture of hypotheses about time; its trigger is a change that it believes in."""
     return common.compose(
-        model=auto_model.mixture(common, hypotheses or HYPOTHESES, hazard, outliers),
+        model=auto_model.mixture(common, hypotheses or auto_model.hypotheses(common), hazard, outliers),
         schedule=auto_model.schedule(common),
         trigger=BelievedChange() if trigger is None else trigger,
         on_trigger=SinceChange(),

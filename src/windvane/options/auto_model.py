@@ -9,7 +9,16 @@ from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
 from windvane.spaces import Arms
-from windvane.surrogates import Given, Hypothesis, Learning, LearnOnline, LearnThenMonitor, LogNormal, Mixture
+from windvane.surrogates import (
+    HYPOTHESES,
+    Given,
+    Hypothesis,
+    Learning,
+    LearnOnline,
+    LearnThenMonitor,
+    LogNormal,
+    Mixture,
+)
 from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 
 GUESSED_NOISE = 0.02  # of the signal's variance
@@ -35,6 +44,17 @@ def mixture(
         outliers=outliers,
         doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
     )
+
+
+def hypotheses(common: CommonOptions) -> tuple[Hypothesis, ...]:
+    """What is weighed unless the caller says otherwise.
+
+    The kernel of arms knows what they have in common. A level of all of them, beside that, explains whatever
+    one arm does for as long as no other is looked at, and expects them to do the same (docs/decisions/0030).
+    """
+    if isinstance(common.space, Arms):
+        return tuple(each for each in HYPOTHESES if each.level is None)
+    return HYPOTHESES
 
 
 def schedule(common: CommonOptions) -> Schedule | None:
