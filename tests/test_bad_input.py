@@ -467,11 +467,11 @@ PARTS = {
     + [(wv.IGPBeta, (1.0, scale), "beta(noise_scale)") for scale in (-1.0, NAN)]
     + [(wv.IGPBeta, (1.0, 0.1, delta), "beta(delta)") for delta in (0.0, 1.0, NAN)]
     + [(wv.UCB, (schedule,), "schedule") for schedule in (5, "log", wv.LogBeta)],
-    "Search": [(partial(wv.Search, **{name: pair}), (), f"learning({name})") for name in ("lengthscale", "noise", "variance", "rate") for pair in ((0.2, 0.1), (0.0, 1.0), (0.1, NAN), (0.1,), 5, "ab", None)]
+    "Search": [(partial(wv.Search, **{name: pair}), (), f"learning({name})") for name in ("lengthscale", "noise", "variance", "rate", "odds") for pair in ((0.2, 0.1), (0.0, 1.0), (0.1, NAN), (0.1,), 5, "ab", None)]
     + [(partial(wv.Search, rate=(0.1, 1.5)), (), "learning(rate)")]
     + [(partial(wv.Search, learn=learn), (), "learning(learn)") for learn in ("noise", ("nois",), 5, None)]
     + [(partial(wv.Search, starts=starts), (), "learning(starts)") for starts in COUNTS]
-    + [(partial(wv.Search, **{f"{name}_prior": 5}), (), f"{name}_prior") for name in ("lengthscale", "noise", "variance", "rate")],
+    + [(partial(wv.Search, **{f"{name}_prior": 5}), (), f"{name}_prior") for name in ("lengthscale", "noise", "variance", "rate", "odds")],
     "learning": [(wv.LearnThenMonitor, (steps,), "learning(steps)") for steps in COUNTS]
     + [(wv.LearnOnline, (growth,), "learning(growth)") for growth in (0.9, -1.0, NAN, INF, "1")]
     + [(partial(policy, search=search), (), "search") for policy in (wv.LearnThenMonitor, wv.LearnOnline, wv.Given) for search in (5, wv.Search)],

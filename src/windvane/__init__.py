@@ -42,6 +42,7 @@ from windvane.extras import require
 from windvane.kernels import (
     RBF,
     Empirical,
+    Exchangeable,
     Independent,
     Markov,
     Matern32,
@@ -131,6 +132,7 @@ __all__ = [
     "Event",
     "EvidenceWindow",
     "ExactBound",
+    "Exchangeable",
     "Fit",
     "Forbidden",
     "Full",

@@ -71,7 +71,7 @@ def auto(
     model = auto_model.mixture(common, hypotheses, period, hazard, outliers)
     return common.compose(
         model=model,
-        acquisition=SpreadFirst(min(initial, max_points // 2), common.explore()),
+        acquisition=SpreadFirst(min(initial, max_points // 2), common.explore(auto_model.schedule(common))),
         trigger=BelievedChange() if trigger is None else trigger,
         on_trigger=SinceChange(),
         window=reset_window or ResetWindow(),

@@ -2,6 +2,7 @@
 
 from windvane.kernels.base import Jet, Kernel, Product, Sum
 from windvane.kernels.empirical import Empirical
+from windvane.kernels.exchangeable import Exchangeable
 from windvane.kernels.independent import Independent
 from windvane.kernels.periodic import TimePeriodic
 from windvane.kernels.state_space import StateSpace
@@ -20,6 +21,7 @@ from windvane.kernels.trends import TimeMatern32, TimeMatern52, TimeRBF, Trend
 __all__ = [
     "RBF",
     "Empirical",
+    "Exchangeable",
     "Independent",
     "Jet",
     "Kernel",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from windvane.acquisition import LogBeta, Schedule
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
+from windvane.spaces import Arms
+from windvane.spaces.base import Domain
 from windvane.surrogates import (
     HYPOTHESES,
     Given,
@@ -23,6 +26,7 @@ from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
+ARMS_BETA = 0.8, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
 
@@ -44,14 +48,31 @@ def mixture(
         common.spatial,
         common.noise if told else GUESSED_NOISE * float(common.variances.mean()),
         common.inner_scaling,
-        hypotheses=hypotheses or HYPOTHESES,
+        hypotheses=hypotheses or weighed(common.space),
         hazard=hazard,
         outliers=outliers,
         doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
         settled=LEAST_LEARNED if common.rescale else 0,
+        level_runs=0 if isinstance(common.space, Arms) else Mixture.level_runs,
         period=period,
         seeks=hypotheses is None and period is None,
     )
+
+
+def weighed(space: Domain) -> tuple[Hypothesis, ...]:
+    """What is weighed unless the caller says otherwise.
+
+    The kernel of arms knows what they have in common. A level of all of them, beside that, explains whatever
+    one arm does for as long as no other is looked at, and expects them to do the same (docs/decisions/0030).
+    """
+    if isinstance(space, Arms):
+        return tuple(each for each in HYPOTHESES if each.level is None)
+    return HYPOTHESES
+
+
+def schedule(common: CommonOptions) -> Schedule | None:
+    """How much to explore, where that is not as everywhere: an arm says little about the others."""
+    return LogBeta(*ARMS_BETA) if isinstance(common.space, Arms) and common.kernel is None else None
 
 
 def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Learning:

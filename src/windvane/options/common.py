@@ -14,6 +14,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import (
     RBF,
     Empirical,
+    Exchangeable,
     Independent,
     Kernel,
     Product,
@@ -44,6 +45,7 @@ Part = TypeVar("Part")
 
 FIRST_LENGTHSCALE = 0.3
 FIRST_CHOICE = 1.2  # of the options of a choice: two of them have a correlation of exp(-1 / 1.2^2) = 0.5
+FIRST_CORRELATION = 0.5  # of two arms: docs/decisions/0030
 FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
 
@@ -80,7 +82,7 @@ class CommonOptions:
         """The spatial kernel: the caller's, or a first guess to learn from."""
         if self.kernel is None:
             if isinstance(self.space, Arms):
-                return Independent()
+                return Exchangeable(self.space.size, FIRST_CORRELATION)
             choices = self.space.choices
             scales = [FIRST_CHOICE if c in choices else FIRST_LENGTHSCALE for c in range(self.space.dim)]
             return RBF(scales or [FIRST_LENGTHSCALE])
@@ -117,9 +119,11 @@ class CommonOptions:
     @property
     def unknown(self) -> tuple[str, ...]:
         """The hyperparameters that the caller left open."""
-        if self.kernel is not None or isinstance(self.space, Arms):
-            return () if self.noise_variance is not None else ("noise",)
-        return ("lengthscale", "variance") if self.noise_variance is not None else ("lengthscale", "noise")
+        told = self.noise_variance is not None
+        if self.kernel is not None:
+            return () if told else ("noise",)
+        shape = "odds" if isinstance(self.space, Arms) else "lengthscale"
+        return (shape, "variance" if told else "noise")
 
     @property
     def rescale(self) -> bool:
@@ -213,13 +217,17 @@ def _fits(kernel: Kernel, space: Domain) -> None:
     elif isinstance(space, Arms):
         if isinstance(kernel, Independent):
             return
-        if not isinstance(kernel, Empirical):
+        if not isinstance(kernel, Empirical | Exchangeable):
             raise InvalidType("kernel: arms have no coordinates; compare them with wv.Empirical(covariance)")
-        if kernel.size != space.size:
+        if isinstance(kernel, Empirical) and kernel.size != space.size:
             raise InvalidArgument(
                 f"kernel: Empirical is {kernel.size}x{kernel.size}, the space has {space.size} arms"
             )
-    elif isinstance(kernel, Empirical | Independent):
+        if isinstance(kernel, Exchangeable) and kernel.arms != space.size:
+            raise InvalidArgument(
+                f"kernel: Exchangeable is of {kernel.arms} arms, the space has {space.size}"
+            )
+    elif isinstance(kernel, Empirical | Exchangeable | Independent):
         raise InvalidArgument(
             f"kernel: {type(kernel).__name__} compares arms; this space needs RBF, Matern32 or Matern52"
         )

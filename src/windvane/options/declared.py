@@ -140,7 +140,7 @@ OPTIONS: dict[str, Option] = {
         "how alike two points are",
         "a kernel such as wv.RBF(0.2), or wv.RBF(0.2) * wv.Markov(0.03) with time",
         _kernel,
-        "an RBF kernel whose lengthscales are learned; arms are independent of each other",
+        "an RBF kernel whose lengthscales are learned; of arms, how much they have in common is learned",
     ),
     "noise_variance": Option(
         "the variance of the noise of an observation",
@@ -251,7 +251,7 @@ OPTIONS: dict[str, Option] = {
         "what may be true about time, with prior weights",
         "a list of wv.Hypothesis",
         _hypotheses,
-        f"{len(HYPOTHESES)} of them: {'; '.join(one.label for one in HYPOTHESES)}",
+        f"{len(HYPOTHESES)} of them: {'; '.join(one.label for one in HYPOTHESES)}; on arms without levels",
     ),
     "hazard": _number("the probability of a sudden change per step", at_least=0.0, at_most=0.5),
     "outliers": _number("the probability that an observation is an outlier", at_least=0.0, at_most=0.5),

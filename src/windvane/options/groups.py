@@ -8,7 +8,17 @@ from typing import Annotated, Any
 
 from windvane.acquisition import IGPBeta
 from windvane.errors import InvalidArgument
-from windvane.kernels import RBF, Empirical, Kernel, Matern32, Matern52, Product, Sum
+from windvane.kernels import (
+    RBF,
+    Empirical,
+    Exchangeable,
+    Independent,
+    Kernel,
+    Matern32,
+    Matern52,
+    Product,
+    Sum,
+)
 from windvane.options.common import CommonOptions
 from windvane.options.declared import HORIZON_OF_VARIATION, IGP_DELTA
 from windvane.retention import Empty, LastPoint, Retention
@@ -106,7 +116,11 @@ def _smoothness(kernel: Kernel) -> float | None:
         parts = [_smoothness(kernel.left), _smoothness(kernel.right)]
         known = [nu for nu in parts if nu is not None]
         return min(known) if len(known) == len(parts) else None
-    return math.inf if isinstance(kernel, Empirical) else SMOOTHNESS.get(type(kernel))
+    return (
+        math.inf
+        if isinstance(kernel, Empirical | Exchangeable | Independent)
+        else SMOOTHNESS.get(type(kernel))
+    )
 
 
 def period_of_rate(common: CommonOptions, rate: float | None, horizon: int | None) -> int:

@@ -15,6 +15,7 @@ from windvane.errors import InvalidArgument
 from windvane.kernels import (
     RBF,
     Empirical,
+    Exchangeable,
     Independent,
     Kernel,
     Markov,
@@ -98,10 +99,10 @@ def future_overlap(data: Dataset, belief: Belief, now: float) -> Array:
 
 def relevant(kernel: Kernel, temporal: Temporal) -> None:
     """Refuse kernels whose overlap has no closed form, or, standing still, no end."""
-    if not isinstance(kernel, RBF | Matern32 | Matern52 | Empirical | Independent):
+    if not isinstance(kernel, RBF | Matern32 | Matern52 | Empirical | Exchangeable | Independent):
         raise InvalidArgument(
-            f"kernel: relevance needs RBF, Matern32, Matern52, Empirical or Independent in space, not "
-            f"{type(kernel).__name__}"
+            "kernel: relevance needs RBF, Matern32, Matern52, Empirical, Exchangeable or Independent in "
+            f"space, not {type(kernel).__name__}"
         )
     forgets = isinstance(temporal, TimeRBF | TimeMatern32 | TimeMatern52) or (
         isinstance(temporal, Markov) and temporal.rate > 0.0
@@ -120,6 +121,10 @@ def _overlap(kernel: Kernel, X: Array) -> Array:
         return np.asarray(known.T @ known)
     if isinstance(kernel, Independent):
         return kernel.variance * kernel.matrix(X, X)
+    if isinstance(kernel, Exchangeable):  # K^2, with K = v ((1 - r) I + r 1 1') of all arms
+        v, r = kernel.variance, kernel.correlation
+        between = v * v * r * (2.0 * (1.0 - r) + kernel.arms * r)
+        return np.where(X[:, 0, None] == X[:, 0], (v * (1.0 - r)) ** 2, 0.0) + between
     assert isinstance(kernel, Stationary)
     scaled = X / np.asarray(kernel.lengthscale)
     q = np.square(scaled[:, None, :] - scaled[None, :, :]).sum(axis=2)

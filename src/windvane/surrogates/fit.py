@@ -27,7 +27,7 @@ Bounds = tuple[float, float]
 Data = tuple[Array, Array, Array]
 MOST = 256  # observations that a fit looks at, so that it is bounded (docs/decisions/0027)
 FEW = 64  # observations that find the basin of a start that was drawn
-LEARNABLE = ("lengthscale", "noise", "variance", "rate", "smoothness")
+LEARNABLE = ("lengthscale", "noise", "variance", "rate", "odds", "smoothness")
 NEAR = 1e-4  # the step of a difference, in the logarithm of a hyperparameter
 
 
@@ -48,7 +48,8 @@ class Search:
     A prior of None is flat: with it the estimate is the maximum likelihood within the bounds. The
     defaults are for a unit cube and standardised values. `choices` are the coordinates of options without
     an order: their lengthscales have bounds and a prior of their own, `choice` and `choice_prior`, under
-    which two options have much in common until the data say otherwise (docs/decisions/0024).
+    which two options have much in common until the data say otherwise (docs/decisions/0024). `odds` are those
+    of `Exchangeable` arms: what they have in common beside what each has alone.
     `drifting_noise_prior` is that of the noise where f drifts, if it is to be another one. With "smoothness"
     among what is learned, a mixture chooses between an RBF and a Matérn-3/2 kernel.
 
@@ -70,10 +71,12 @@ class Search:
     choices: tuple[int, ...] = ()
     choice: Bounds = (0.2, 4.0)
     choice_prior: Prior | None = field(default_factory=lambda: LogNormal(2.0, 0.7))
+    odds: Bounds = (0.01, 100.0)
+    odds_prior: Prior | None = field(default_factory=lambda: LogNormal(1.0, 1.5))
     drifting_noise_prior: Prior | None = None
 
     def __post_init__(self) -> None:
-        for name in ("lengthscale", "noise", "variance", "choice"):
+        for name in ("lengthscale", "noise", "variance", "choice", "odds"):
             object.__setattr__(self, name, _bounds(f"learning({name})", getattr(self, name)))
         object.__setattr__(self, "rate", _bounds("learning(rate)", self.rate, most=1.0))
         object.__setattr__(self, "starts", integer("learning(starts)", self.starts, at_least=1))
@@ -89,7 +92,8 @@ class Search:
                 raise InvalidType(f"learning({name})={prior!r}: must be wv.Gamma, wv.LogNormal or None")
         unknown = [name for name in self.learn if name not in LEARNABLE]
         if unknown:
-            raise InvalidArgument(f"learning(learn)={unknown}: allowed are {', '.join(map(repr, LEARNABLE))}")
+            allowed = ", ".join(map(repr, LEARNABLE))
+            raise InvalidArgument(f"learning(learn)={unknown}: allowed are {allowed}")
 
     def under(self, temporal: Temporal) -> Search:
         """The search that fits under a hypothesis about time.
