@@ -59,14 +59,15 @@ def test_probabilities_are_bayes_rule_for_dense_densities():
     present = model(scaling=Scaling(0.1, 1.3))
     found = Archive(tuple(known), 61, True).returns(present, 0.05, own)
     logs = []
-    for scale in (1.0, 3.0):  # a new function, of the size thought or larger; its noise is what it was
-        units = Scaling(0.1, 1.3 * scale)
-        new = Regime(0, 0, own.take(slice(0)), present.kernel, 0.05 / scale**2, units)
-        logs += both(new, own, (1.0 - RETURNING) / 2.0)
+    for kind in (
+        Regime(0, 0, own, present.kernel, 0.05, present.scaling),
+        *known,
+    ):  # a new function of any kind
+        logs += both(kind._replace(data=own.take(slice(0))), own, (1.0 - RETURNING) / 3.0)
     for each in known:
         logs += both(each, own, RETURNING / 2.0)
     expected = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
-    np.testing.assert_allclose([change.probability for change in found], expected[4:], atol=1e-9)
+    np.testing.assert_allclose([change.probability for change in found], expected[6:], atol=1e-9)
     assert [change.kind for change in found] == ["return"] * 4
     assert [change.regime for change in found] == [(1, 25)] * 2 + [(31, 50)] * 2
     assert all(change.past is each.data for change, each in zip(found[::2], known, strict=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,6 @@ from windvane.surrogates.mixture.tuning import (
     RECENT,
     REGIMES,
     RETURNING,
-    SCALES,
 )
 from windvane.surrogates.mixture.weights import size
 from windvane.surrogates.scaling import Scaling
@@ -90,13 +88,13 @@ class Archive(NamedTuple):
         if not self.unknown or not FEWEST_SINCE <= len(own) <= MOST_SINCE:
             return ()
         found, logs = [], []
-        for scale in SCALES:  # what is new may be at another level as well, and of another size
-            scaling = replace(model.scaling, scale=scale * model.scaling.scale)
-            new = Regime(0, 0, own.take(slice(0)), model.kernel, noise / scale**2, scaling)
-            logs += [
-                math.log((1.0 - RETURNING) * chance / len(SCALES)) + expected.log_density
-                for chance, expected in _levels(new, own, model)
-            ]
+        # Something new may be of any kind that is known: so soon after a change, the kernel, noise and scale
+        # in force are often a poor guess, and what fits better than that need not have been there before.
+        present = Regime(0, 0, own, model.kernel, noise, model.scaling)
+        kinds = [kind._replace(data=own.take(slice(0))) for kind in (present, *self.regimes)]
+        for kind in kinds:
+            for chance, expected in _levels(kind, own, model):
+                logs.append(math.log((1.0 - RETURNING) * chance / len(kinds)) + expected.log_density)
         others = len(logs)
         for regime in self.regimes:
             for chance, expected in _levels(regime, own, model):
