@@ -17,10 +17,9 @@ class BelievedChange:
     """Fires if the surrogate holds sudden changes possible that together have more than `believed`.
 
     The latest one counts for which "then or later" is believed: what was before it is stale under every
-    one of them. `Verdict.since` is its step, and `Verdict.change` what is believed to have happened:
-    everything is new, or only the level has moved, whichever has more. It fires as well if it is believed
-    that a regime is back that was there before the last change. For surrogates that weigh changes, as that
-    of `auto` does.
+    one of them. `Verdict.since` is its step, and `Verdict.change` what is believed to have happened: all is
+    new, or only the level has moved, whichever has more. It fires as well if it is believed that a regime is
+    back that was there before the last change. For surrogates that weigh changes, as that of `auto` does.
 
     >>> opinion = Opinion(0.0, changes=(Change(3, 0.2), Change(7, 0.75)), beliefs={"changed at 7": 0.75})
     >>> verdict, _ = BelievedChange(0.9).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
@@ -65,7 +64,8 @@ class BelievedChange:
             return Verdict(False, probability, self.believed), ()
         others = sorted(opinion.beliefs.items(), key=lambda pair: -pair[1])[1:3]
         rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
-        later = "" if max(each.probability for each in sudden) > self.believed else " or later"
+        then = sum(each.probability for each in sudden if each.step == change.step)
+        later = "" if then > self.believed else " or later"
         if change.kind == "level":
             what = f"a level that moved by {abs(change.level):.3g} at step {change.step}{later}"
             what = f"{what}, the shape being what it was, is believed with {probability:.3g}"

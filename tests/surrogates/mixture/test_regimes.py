@@ -58,21 +58,30 @@ def test_probabilities_are_bayes_rule_for_dense_densities():
     own = rows(5, 2, 61, lambda x: np.sin(7.0 * x) + 0.3)
     present = model(scaling=Scaling(0.1, 1.3))
     found = Archive(tuple(known), 61, True).returns(present, 0.05, own)
-    fresh = Regime(0, 0, own.take(slice(0)), present.kernel, 0.05, present.scaling)
-    logs = [math.log(1.0 - RETURNING) + log_density(fresh, own, 0.0)]
+    logs = []
+    for kind in (
+        Regime(0, 0, own, present.kernel, 0.05, present.scaling),
+        *known,
+    ):  # a new function of any kind
+        logs += both(kind._replace(data=own.take(slice(0))), own, (1.0 - RETURNING) / 3.0)
     for each in known:
-        total = log_density(each, own, 0.0)
-        logs.append(math.log(RETURNING / 4.0) + total)
-        lift = round(float(_lift(each, own)), 9)
-        logs.append(math.log(RETURNING / 4.0) + log_density(each, own, lift))
+        logs += both(each, own, RETURNING / 2.0)
     expected = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
-    np.testing.assert_allclose([change.probability for change in found], expected[1:], atol=1e-9)
+    np.testing.assert_allclose([change.probability for change in found], expected[6:], atol=1e-9)
     assert [change.kind for change in found] == ["return"] * 4
     assert [change.regime for change in found] == [(1, 25)] * 2 + [(31, 50)] * 2
     assert all(change.past is each.data for change, each in zip(found[::2], known, strict=True))
     assert {change.step for change in found} == {61}
     assert sum(change.probability for change in found[:2]) > 0.9
     assert found[1].level == pytest.approx(0.3, abs=0.25)
+
+
+def both(each, own, chance):
+    """Log joint densities: as it was, and at another level."""
+    return [
+        math.log(0.7 * chance) + log_density(each, own, 0.0),
+        math.log(0.3 * chance) + log_density(each, own, _lift(each, own)),
+    ]
 
 
 def _lift(each, own):
@@ -141,7 +150,7 @@ def test_what_had_faded_is_not_kept_and_too_little_is_no_regime():
 
 def test_it_is_asked_only_while_the_data_since_a_change_are_few():
     known = regime(rows(25))
-    for count, asked in ((2, False), (3, True), (MOST_SINCE, True), (MOST_SINCE + 1, False)):
+    for count, asked in ((3, False), (4, True), (MOST_SINCE, True), (MOST_SINCE + 1, False)):
         own = rows(count, 2, 61)
         assert bool(Archive((known,), 61, True).returns(model(), 0.02, own)) == asked
         assert not Archive((known,), 61, False).returns(model(), 0.02, own)
@@ -157,7 +166,7 @@ def value(x, step, third=0, level=0.0):
     f = (
         lambda x: math.sin(9.0 * x) + x,
         lambda x: 1.2 * math.cos(12.0 * x) - 0.8,
-        lambda x: -1.3 * math.sin(10.0 * x + 2.0) + 0.3 * x,
+        lambda x: 1.5 * math.cos(9.0 * x + 2.5),
     )[which]
     return f(float(x[0])) + level * (era == 2) + 0.05 * math.cos(77.0 * step)
 

@@ -25,6 +25,7 @@ from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, log_evidence
 from windvane.surrogates.mixture.tuning import (
+    ELSEWHERE,
     FEWEST_SINCE,
     FEWEST_TO_FIT,
     KEPT,
@@ -86,17 +87,20 @@ class Archive(NamedTuple):
         own = data.take(slice(int(np.searchsorted(data.steps, self.since)), None))
         if not self.unknown or not FEWEST_SINCE <= len(own) <= MOST_SINCE:
             return ()
-        fresh = _Expected.of(Regime(0, 0, own.take(slice(0)), model.kernel, noise, model.scaling), own, model)
-        found = []
+        found, logs = [], []
+        # Something new may be of any kind that is known: so soon after a change, the kernel, noise and scale
+        # in force are often a poor guess, and what fits better than that need not have been there before.
+        present = Regime(0, 0, own, model.kernel, noise, model.scaling)
+        kinds = [kind._replace(data=own.take(slice(0))) for kind in (present, *self.regimes)]
+        for kind in kinds:
+            for chance, expected in _levels(kind, own, model):
+                logs.append(math.log((1.0 - RETURNING) * chance / len(kinds)) + expected.log_density)
+        others = len(logs)
         for regime in self.regimes:
-            same = _Expected.of(regime, own, model)
-            found += [(regime, same), (regime, _Expected.of(regime, own, model, same.off))]
-        chance = math.log(RETURNING / len(found))
-        logs = np.array(
-            [math.log(1.0 - RETURNING) + fresh.log_density]
-            + [chance + expected.log_density for _, expected in found]
-        )
-        weights = np.exp(logs - logs.max())
+            for chance, expected in _levels(regime, own, model):
+                found.append((regime, expected))
+                logs.append(math.log(RETURNING * chance / len(self.regimes)) + expected.log_density)
+        weights = np.exp(np.array(logs) - max(logs))
         weights /= weights.sum()
         return tuple(
             Change(
@@ -108,7 +112,7 @@ class Archive(NamedTuple):
                 (regime.first, regime.last),
                 regime.data,
             )
-            for weight, (regime, expected) in zip(weights[1:].tolist(), found, strict=True)
+            for weight, (regime, expected) in zip(weights[others:].tolist(), found, strict=True)
         )
 
     def plain(self) -> dict[str, Any]:
@@ -195,6 +199,12 @@ class _Expected(NamedTuple):
         if off is None:
             return _Expected(total, float(residual.mean()))
         return _Expected(total, off, scaling.scale * member.move, scaling.scale * member.move_spread)
+
+
+def _levels(regime: Regime, own: Dataset, model: Mixture) -> list[tuple[float, _Expected]]:
+    """As the regime was, and at another level, with the chance of either."""
+    same = _Expected.of(regime, own, model)
+    return [(1.0 - ELSEWHERE, same), (ELSEWHERE, _Expected.of(regime, own, model, same.off))]
 
 
 def found(regimes: Iterable[Regime], change: Change) -> Regime:

@@ -31,7 +31,8 @@ REGIMES = 4  # of those before, that may come back
 KEPT = 60  # observations of each of them,
 LASTS = 0.9  # of a covariance: where less was left when the regime ended, an observation is not kept
 RETURNING = 0.3  # how probable it is, before anything is seen, that one is back after a change
-FEWEST_SINCE = 3  # observations since a change that a regime is recognised by,
+ELSEWHERE = 0.3  # how probable another level is, of a regime that is back and of one that is new
+FEWEST_SINCE = 4  # observations since a change that a regime is recognised by,
 MOST_SINCE = 30  # and from which on it is too late: by then the new one is known
 
 # -- learning -------------------------------------------------------------------------------------------
