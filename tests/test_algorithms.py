@@ -54,13 +54,14 @@ def test_auto_is_the_default():
     told = wv.make("auto", BOX, **GIVEN)
     assert wv.make(BOX, **GIVEN).composition == told.composition
     assert told.composition.model == wv.Mixture(GIVEN["kernel"], GIVEN["noise_variance"], seeks=True)
-    assert (told.composition.acquisition, told.composition.trigger) == (LOG, wv.BelievedChange())
+    assert told.composition.acquisition == wv.SpreadFirst(5, LOG)
+    assert told.composition.trigger == wv.BelievedChange()
     assert told.composition.on_trigger == wv.SinceChange()
     assert told.composition.learning.search.learn == ()  # but a season is looked for
     assert wv.make(BOX, period=9, **GIVEN).composition.learning == wv.Given()
     blind = wv.make(BOX).composition
     assert blind.rescale
-    assert blind.learning.search.learn == ("lengthscale", "noise")
+    assert blind.learning.search.learn == ("lengthscale", "noise", "smoothness")
     with pytest.raises(wv.InvalidType, match="the name of the algorithm comes first"):
         wv.make(BOX, BOX)
     with pytest.raises(wv.InvalidArgument, match="finds out about time by itself"):

@@ -95,6 +95,7 @@ BAD = {
     "patience": COUNTS,
     "alpha": [-0.1, NAN, INF, "1", (1.0,), True],
     "windows": [5, "ab", (), (0, 3), (3, 3), (5, 3), (3, 4.5), (3, NAN), (True, 3), {3, 5}],
+    "initial": [-1, 1.5, "3", NAN, True, (2,)],
     "hazard": [-0.1, 0.6, NAN, INF, "0.1", True, (0.1,)],
     "outliers": [-0.1, 0.6, NAN, INF, "0.1", True, (0.1,)],
     "hypotheses": [

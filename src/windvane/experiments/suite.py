@@ -32,7 +32,7 @@ SUBJECT = "auto"  # the algorithm whose adaptivity the page is about
 
 
 @dataclass(frozen=True)
-class Table:
+class SuiteTable:
     """A table of the suite: its name, whether it tells rivals what they ask for, its worlds, who competes.
 
     Entries are in the order of the tables; those that the package has not are passed over.
@@ -44,7 +44,7 @@ class Table:
     preferred: tuple[str, ...]
 
 
-TOLD_NOTHING = Table(
+TOLD_NOTHING = SuiteTable(
     "told-nothing",
     False,
     (*SHARED, *NEW),
@@ -61,7 +61,7 @@ TOLD_NOTHING = Table(
         "random",
     ),
 )
-TOLD = Table(
+TOLD = SuiteTable(
     "told",
     True,
     (*SHARED, *ONLY_TOLD),
@@ -101,7 +101,7 @@ LEFT_OUT = (
 class Field:
     """A table with those who compete, the worlds as they were built, and what was left out, and why."""
 
-    table: Table
+    table: SuiteTable
     entries: Sequence[Entry]
     arenas: Sequence[Arena]
     left_out: Sequence[str]
@@ -143,7 +143,7 @@ def fields(
 # -- who ------------------------------------------------------------------------------------------------
 
 
-def contestants(table: Table, texts: Sequence[str] | None = None) -> tuple[list[Entry], list[str]]:
+def contestants(table: SuiteTable, texts: Sequence[str] | None = None) -> tuple[list[Entry], list[str]]:
     """The algorithms that were asked for, else the table's that the package has; and who cannot, and why.
 
     The subject is told the kernel in the second table, and nothing: both are its rows.
@@ -184,7 +184,7 @@ def _able(entry: Entry) -> bool:
 
 
 def arenas(
-    table: Table, *, seed: int, data: Path | None = None, tasks: Sequence[str] | None = None
+    table: SuiteTable, *, seed: int, data: Path | None = None, tasks: Sequence[str] | None = None
 ) -> tuple[list[Arena], list[str]]:
     """The worlds of a table, or of them those that `tasks` name; and what was left out, and why."""
     found = [_arena(member, seed) for member in table.worlds if _wanted(member, tasks)]
