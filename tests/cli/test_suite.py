@@ -27,8 +27,8 @@ class Inline(Executor):
 
 @pytest.fixture
 def short(monkeypatch, tmp_path):
-    nothing = suite.Table("told-nothing", False, SHORT, ("gp-ucb", "et-gp-ucb", "random"))
-    told = suite.Table("told", True, SHORT[:1], ("gp-ucb:blind=true", "gp-ucb", "tv-gp-ucb", "random"))
+    nothing = suite.SuiteTable("told-nothing", False, SHORT, ("gp-ucb", "et-gp-ucb", "random"))
+    told = suite.SuiteTable("told", True, SHORT[:1], ("gp-ucb:blind=true", "gp-ucb", "tv-gp-ucb", "random"))
     suites = {"standard": (nothing, told), "told-nothing": (nothing,), "told": (told,)}
     monkeypatch.setattr(suite, "SUITES", suites)
     monkeypatch.setattr(suite, "SUBJECT", "gp-ucb")

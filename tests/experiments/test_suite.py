@@ -155,7 +155,7 @@ def test_the_algorithms_are_those_that_the_package_has():
 
 
 def test_an_algorithm_or_a_trigger_that_is_missing_is_passed_over():
-    table = suite.Table("short", True, SHARED, ("no-such", "gp-ucb", "et-gp-ucb:trigger=no-such"))
+    table = suite.SuiteTable("short", True, SHARED, ("no-such", "gp-ucb", "et-gp-ucb:trigger=no-such"))
     assert suite.contestants(table)[0] == [Entry("gp-ucb")]
 
 
