@@ -8,8 +8,8 @@
 
 A line is one run: told nothing, or told the kernel where there is one. Runs that are in the file are not made
 again; worlds that a version does not have are left out. The verdict on a world is the mean of
-ln(after / before) over the seeds with its standard error; beside it, the ratios of means and of ninth deciles,
-and in how many runs there was a reset.
+ln(after / before) over the seeds with its standard error; beside it, the ratios of means and of ninth
+deciles, and in how many runs there was a reset.
 """
 
 from __future__ import annotations
