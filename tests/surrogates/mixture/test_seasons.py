@@ -52,7 +52,9 @@ def test_the_evidence_is_the_density_but_for_a_constant():
         for louder in (1.0, 4.0):
             for level in (None, Static(4.0) * Markov(0.03)):
                 expected = dense(X, y, t, temporal, louder * NOISE, level) - constant
-                assert some.evidence(temporal, louder, level) == pytest.approx(expected, abs=1e-7)
+                assert some.evidence(some.covariance(temporal, level), louder) == pytest.approx(
+                    expected, abs=1e-7
+                )
 
 
 def test_the_slope_is_that_of_the_evidence():

@@ -71,29 +71,37 @@ class Scan:
         self.space = kernel.matrix(X[rows], X[rows])
         self.span = float(self.times[-1])
 
-    def factor(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> Array | None:
-        """L of K~, if that is not singular to rounding."""
+    def covariance(self, temporal: Temporal, level: Temporal | None = None) -> Array:
+        """K, without the noise."""
         K = self.space * temporal.matrix(self.times, self.times)
-        if level is not None:
-            K += level.matrix(self.times, self.times)
-        K.reshape(-1)[:: len(K) + 1] += louder * self.noise
-        L, failed = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
+        return K if level is None else K + level.matrix(self.times, self.times)
+
+    def factor(self, K: Array, louder: float) -> Array | None:
+        """L of K~, if that is not singular to rounding."""
+        noisy = K.copy()
+        noisy.reshape(-1)[:: len(K) + 1] += louder * self.noise
+        L, failed = lapack.dpotrf(noisy.T, lower=1, clean=0, overwrite_a=1)
         return None if failed else np.asarray(L)
 
-    def evidence(self, temporal: Temporal, louder: float, level: Temporal | None = None) -> float:
-        """ln p(y), but for a constant."""
-        L = self.factor(temporal, louder, level)
+    def evidence(self, K: Array, louder: float) -> float:
+        """ln p(y), but for a constant; what is above the diagonal of L does not matter for it."""
+        L = self.factor(K, louder)
         if L is None:
             return -math.inf
         z = lapack.dtrtrs(L, self.y, lower=1)[0]
         return -0.5 * float(z @ z) - float(np.log(np.diagonal(L)).sum())
 
+    def best(self, temporal: Temporal, level: Temporal | None = None) -> tuple[float, float]:
+        """The evidence with the noise that suits a hypothesis best, and how much louder that is."""
+        K = self.covariance(temporal, level)
+        return max((self.evidence(K, louder), louder) for louder in LOUDER)
+
     def slopes(self, frequencies: Array) -> Array:
         """d ln p(y) / d c for a covariance c k_S cos(2 pi f (t - t')) that is added to FREE."""
-        L = self.factor(FREE, 1.0)
+        L = self.factor(self.covariance(FREE), 1.0)
         if L is None:
             return np.zeros(len(frequencies))
-        W = inverse_triangle(L)
+        W = inverse_triangle(np.tril(L))
         alpha = (W @ self.y) @ W
         B = (np.outer(alpha, alpha) - W.T @ W) * self.space
         angles = 2.0 * math.pi * np.outer(self.times, frequencies)
@@ -125,13 +133,13 @@ def climbed(scan: Scan, peak: Peak) -> Peak:
     most, width = 1.0 / SHORTEST, 0.5 * FINENESS / scan.span
     for _ in range(CLIMBS):
         sides = (max(frequency - width, 0.5 * frequency), min(frequency + width, most))
-        heights = [scan.evidence(season(1.0 / side), louder) for side in sides]
+        heights = [_height(scan, side, louder) for side in sides]
         bend = 2.0 * height - heights[0] - heights[1]
         places = [(height, frequency), *zip(heights, sides, strict=True)]
         if bend > 0.0 and height > max(heights) - bend:
             top = frequency + 0.5 * width * (heights[1] - heights[0]) / bend
             if sides[0] < top < sides[1]:
-                places.append((scan.evidence(season(1.0 / top), louder), top))
+                places.append((_height(scan, top, louder), top))
         height, frequency = max(places)
         if frequency not in sides:
             width /= 3.0
@@ -150,27 +158,31 @@ def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> F
         places.append(1.0 / present)
     if not places:
         return None
-    peaks = sorted(max(_peak(scan, place, louder) for louder in LOUDER) for place in places)
-    rival, margin = _without(scan, rivals[0]), CLEARLY if present is None else 0.0
+    peaks = sorted(_peak(scan, place) for place in places)
+    rival, margin = scan.best(rivals[0].temporal, rivals[0].level)[0], CLEARLY if present is None else 0.0
     if math.isinf(rival) or peaks[-1].evidence < rival + margin - HOPELESS:
         return None
     # two of them: between two points of the grid, half of a period can look better than the whole
     ends = [climbed(scan, peak) for peak in peaks[-2:]]
     seen = [end for end in ends if scan.span >= SEEN / end.frequency]
-    if not seen or max(seen).evidence < max(rival + margin, max(ends).evidence - AS_GOOD):
+    if not seen:
         return None
     evidence, frequency, louder = max(seen)
-    if any(evidence < _without(scan, other) + margin for other in rivals[1:]):
+    if present is None and evidence < max(ends).evidence - AS_GOOD:
+        return None  # a longer one explains more: time will tell
+    if evidence < rival + margin or any(
+        evidence < scan.best(other.temporal, other.level)[0] + margin for other in rivals[1:]
+    ):
         return None
-    if present is not None and scan.evidence(season(present), louder) > evidence - AS_GOOD:
+    if present is not None and _height(scan, 1.0 / present, louder) > evidence - AS_GOOD:
         return Found(present, louder)
     return Found(1.0 / frequency, louder)
 
 
-def _peak(scan: Scan, frequency: float, louder: float) -> Peak:
-    return Peak(scan.evidence(season(1.0 / frequency), louder), frequency, louder)
+def _peak(scan: Scan, frequency: float) -> Peak:
+    evidence, louder = scan.best(season(1.0 / frequency))
+    return Peak(evidence, frequency, louder)
 
 
-def _without(scan: Scan, rival: Hypothesis) -> float:
-    """The evidence of another hypothesis."""
-    return max(scan.evidence(rival.temporal, louder, rival.level) for louder in LOUDER)
+def _height(scan: Scan, frequency: float, louder: float) -> float:
+    return scan.evidence(scan.covariance(season(1.0 / frequency)), louder)
