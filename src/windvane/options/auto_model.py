@@ -26,7 +26,7 @@ from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
-ARMS_BETA = 0.8, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
+ARMS_BETA = 1.2, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
 
@@ -86,7 +86,8 @@ def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Lea
     if common.kernel is not None:
         return LearnOnline(GROWTH, Search(learn=())) if seeks and not tests else Given()
     search = common.search()
-    search = replace(search, starts=STARTS, learn=(*search.learn, "smoothness"))
+    rough = () if isinstance(common.space, Arms) else ("smoothness",)
+    search = replace(search, starts=STARTS, learn=(*search.learn, *rough))
     if "noise" in common.unknown:
         search = replace(search, drifting_noise_prior=LogNormal(*DRIFTING_NOISE))
     if tests:
