@@ -17,7 +17,7 @@ class Never:
 
     >>> from windvane.triggers import replay
     >>> replay(Never(), [(Prediction(0.0, 0.1, 0.01), 1e9)])
-    [Verdict(fired=False, statistic=1000000000.0, threshold=inf, reason='', suspect=False, since=None)]
+    [Verdict(fired=False, statistic=1000000000.0, threshold=inf, reason='', suspect=False, since=None, change=None)]
     """
 
     def start(self) -> Memory:
