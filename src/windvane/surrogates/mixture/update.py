@@ -18,6 +18,7 @@ from windvane.surrogates.mixture.tuning import (
     LEVEL_RUNS,
     LEVEL_SELDOM,
     LEVEL_SIZE,
+    LEVEL_WITHIN,
     SELDOM,
     SURE,
 )
@@ -133,9 +134,8 @@ def born(
     off = y - guess.mean
     least = max(LEVEL_FAR**2 * (guess.variance + parent.noise.value), LEVEL_SIZE**2 * prior)
     if count >= FEWEST_TO_FIT and guess.variance < SURE * prior and off * off > least:
+        hazard = model.hazard * (LEVEL_SELDOM if lift else LEVEL_WITHIN)
         lift = size(off, prior)
         moved = parent.moved(lift, count, step)
-        births.append(
-            Birth(moved, guess._replace(variance=guess.variance + lift), model.hazard * LEVEL_SELDOM)
-        )
+        births.append(Birth(moved, guess._replace(variance=guess.variance + lift), hazard))
     return births
