@@ -134,12 +134,12 @@ def test_the_weights_are_products_of_densities(hazard, outliers):
             off, known, usual = residual[top], variance[top], noise[top]
             # only the level: three standard deviations off and one of the prior, where half of it was known
             moves = step > 10 and known < 0.5 and off**2 > max(9.0 * (known + usual), 1.0)
-            w = np.append((1.0 - (1.1 if moves else 1.0) * hazard) * w, hazard)
+            w = np.append((1.0 - (1.03 if moves else 1.0) * hazard) * w, hazard)
             pooled = blend.weights @ [[m.noise.a, m.noise.b] for m in members]
             residual, variance, noise = [*residual, y], [*variance, 1.0], [*noise, pooled[1] / pooled[0]]
             labels.append((step, False))
             if moves:
-                w, moved = np.append(w, 0.1 * hazard), moved + 1
+                w, moved = np.append(w, 0.03 * hazard), moved + 1
                 lift = next(4.0**power for power in range(9) if 4.0**power >= off**2)
                 residual, variance, noise = [*residual, off], [*variance, known + lift], [*noise, usual]
                 labels.append((step, True))

@@ -15,8 +15,8 @@ from windvane.surrogates.mixture.hypotheses import CHANGED
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, log_evidence, noises, suspicion
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEVEL_SELDOM, SAME, SELDOM
-from windvane.surrogates.mixture.weights import Reweighed, reweigh
+from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEVEL_SELDOM, LEVEL_WITHIN, SAME, SELDOM
+from windvane.surrogates.mixture.weights import Reweighed, lift_to, reweigh
 
 
 def permanent(model: Mixture, noise: NoiseEstimate, suspects: Suspects | None = None) -> list[Member]:
@@ -141,7 +141,8 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     for row, densities in enumerate(relative):
         born = births.get(row)
         if born is not None:
-            hazards = [hazard_of(model, members[number]) for number in born]
+            y, known = model.scaling.inward(float(data.y[row])), float(prior[row]) / model.outlier_size
+            hazards = [hazard_of(model, members[number], y, known) for number in born]
             weights = weights * (1.0 - sum(hazards))
             weights[born] = hazards
         joint = weights * densities
@@ -156,8 +157,8 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     return Reweighed(weights, evidence)
 
 
-def hazard_of(model: Mixture, newborn: Member) -> float:
-    """The chance per step of a sudden change of that kind."""
+def hazard_of(model: Mixture, newborn: Member, y: float, prior: float) -> float:
+    """The chance per step of a sudden change of that kind, to y, where f has the prior variance given."""
     if newborn.turn is not None:
-        return model.hazard * LEVEL_SELDOM
+        return model.hazard * (LEVEL_SELDOM if lift_to(y, prior) else LEVEL_WITHIN)
     return model.hazard * (SELDOM if newborn.lift else 1.0)

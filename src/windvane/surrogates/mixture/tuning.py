@@ -23,7 +23,8 @@ SURE = 0.5  # of the prior variance: where more is left, a value beyond is a dis
 SELDOM = 0.1  # how often a sudden change leads there, beside all others: docs/decisions/0023
 LEVEL_FAR = 3.0  # standard deviations off from which a level may have moved, but at least
 LEVEL_SIZE = 1.0  # so many prior standard deviations: docs/decisions/0029
-LEVEL_SELDOM = 0.1  # how often only the level moves, beside all other sudden changes: docs/decisions/0029
+LEVEL_SELDOM = 0.1  # how often only the level moves, beside all else, to beyond a new function: 0029
+LEVEL_WITHIN = 0.03  # and to where a new function may be as well: docs/decisions/0029
 
 # -- regimes that come back: docs/decisions/0029 ---------------------------------------------------------
 

@@ -123,7 +123,7 @@ def born(
     lift = lift_to(y, prior) if count >= FEWEST_TO_FIT and within < SURE * prior else 0.0
     a, b = (weights @ np.array([member.noise for member in members])).tolist()
     run = starts.run(model, NoiseEstimate(a, b), count, step, lift)
-    births = [Birth(run, Guess(np.empty(0), 0.0, prior + lift), starts.hazard_of(model, run))]
+    births = [Birth(run, Guess(np.empty(0), 0.0, prior + lift), starts.hazard_of(model, run, y, prior))]
     heaviest = int(np.argmax(weights[: len(model.permanent)]))
     parent, guess = members[heaviest], guesses[heaviest]
     off = y - guess.mean
@@ -133,5 +133,5 @@ def born(
         lift = size(off, prior)
         moved = parent.moved(lift, count, step)
         expected = guess._replace(variance=guess.variance + lift)
-        births.append(Birth(moved, expected, starts.hazard_of(model, moved)))
+        births.append(Birth(moved, expected, starts.hazard_of(model, moved, y, prior)))
     return births
