@@ -16,8 +16,9 @@ class Never:
     """Never fires: the statistic is |y - mean|, for the record, and the threshold is infinite.
 
     >>> from windvane.triggers import replay
-    >>> replay(Never(), [(Prediction(0.0, 0.1, 0.01), 1e9)])
-    [Verdict(fired=False, statistic=1000000000.0, threshold=inf, reason='', suspect=False, since=None, change=None)]
+    >>> (verdict,) = replay(Never(), [(Prediction(0.0, 0.1, 0.01), 1e9)])
+    >>> verdict.fired, verdict.statistic, verdict.threshold
+    (False, 1000000000.0, inf)
     """
 
     def start(self) -> Memory:
