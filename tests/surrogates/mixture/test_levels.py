@@ -160,9 +160,16 @@ def test_what_is_in_doubt_and_what_is_believed_are_restored_to_the_bit():
 
 @pytest.mark.parametrize(
     ("new", "level", "kind"),
-    [(0.95, 0.03, "new"), (0.05, 0.9, "level"), (0.3, 0.65, "level"), (0.65, 0.3, "new"), (0.4, 0.3, None)],
+    [
+        (0.95, 0.03, "new"),
+        (0.05, 0.9, "level"),
+        (0.3, 0.65, "level"),
+        (0.55, 0.4, "level"),
+        (0.65, 0.3, "new"),
+        (0.4, 0.3, None),
+    ],
 )
-def test_the_more_probable_kind_counts(new, level, kind):
+def test_all_is_new_if_that_is_twice_as_probable(new, level, kind):
     changes = (Change(3, new), Change(4, level, -2.0, "level", 0.1))
     verdict, _ = BelievedChange(0.9).test((), None, 0.0, 9, Opinion(0.0, changes=changes))
     assert verdict.fired == (kind is not None)
