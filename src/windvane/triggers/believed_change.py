@@ -10,7 +10,6 @@ from windvane.codec import component
 from windvane.data import Change, Opinion, Prediction, Verdict
 from windvane.triggers.base import Memory
 
-
 DROPPED = 2.0  # how much more probable "all is new" must be than "the level moved": docs/decisions/0029
 
 
