@@ -167,7 +167,7 @@ def test_create_with_names_of_parts_and_a_goal_in_british_spelling(shell, db):
     shell("create press --box 0,1 --goal minimise --option acquisition=ucb --option trigger=exact-bound")
     with Study.open(db, "press") as study:
         assert study.optimizer.goal == study.summary().goal == "minimize"
-        assert study.optimizer.composition.acquisition == wv.UCB()
+        assert study.optimizer.composition.acquisition == wv.SpreadFirst(5, wv.UCB())
         assert study.optimizer.composition.trigger == wv.ExactBound()
 
 

@@ -129,8 +129,8 @@ def test_against_time(event):
 
 def test_beliefs_are_stacked_to_one():
     opt = wv.make(wv.Box([(0, 1)]), seed=0)
-    values = np.random.default_rng(0).normal(0.0, 0.1, 12)
-    values[6:] += 5.0
+    values = np.random.default_rng(0).normal(0.0, 0.1, 30)
+    values[24:] += 5.0
     events = [opt.tell(opt.ask(), value) for value in values]
     page = plots.trigger(events)
     panel = next(panel for panel in page.axes if panel.get_title(loc="left") == "what is believed")

@@ -8,7 +8,7 @@ from windvane.cli import main
 DAMAGE = {
     "cut": "UPDATE windvane_checkpoints SET state = substr(state, 1, 50) WHERE seq > 0",
     "format of another version": (
-        """UPDATE windvane_checkpoints SET state = replace(state, '"windvane":2', '"windvane":99')"""
+        """UPDATE windvane_checkpoints SET state = replace(state, '"windvane":3', '"windvane":99')"""
     ),
     "not an object": "UPDATE windvane_checkpoints SET state = '[]'",
 }

@@ -10,6 +10,8 @@ from windvane.codec import component
 from windvane.data import Change, Opinion, Prediction, Verdict
 from windvane.triggers.base import Memory
 
+DROPPED = 2.0  # how much more probable "all is new" must be than "the level moved": docs/decisions/0029
+
 
 @component
 @dataclass(frozen=True)
@@ -18,8 +20,9 @@ class BelievedChange:
 
     The latest one counts for which "then or later" is believed: what was before it is stale under every
     one of them. `Verdict.since` is its step, and `Verdict.change` what is believed to have happened: all is
-    new, or only the level has moved, whichever has more. It fires as well if it is believed that a regime is
-    back that was there before the last change. For surrogates that weigh changes, as that of `auto` does.
+    new, if that is twice as probable, or only the level has moved. It fires as well if it is believed that a
+    regime is back that was there before the last change. For surrogates that weigh changes, as that of `auto`
+    does.
 
     >>> opinion = Opinion(0.0, changes=(Change(3, 0.2), Change(7, 0.75)), beliefs={"changed at 7": 0.75})
     >>> verdict, _ = BelievedChange(0.9).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
@@ -79,7 +82,7 @@ class BelievedChange:
         """What is believed to have happened, given that something is: all is new, or only the level moved."""
         new = tuple(change for change in changes if change.kind == "new")
         moved = tuple(change for change in changes if change.kind == "level")
-        if _total(new) >= _total(moved):
+        if _total(new) > DROPPED * _total(moved):
             return self._latest(new, self.believed * _total(new) / _total(changes))
         return self._latest(moved, self.believed * _total(moved) / _total(changes))
 

@@ -28,6 +28,8 @@ TEMPORAL = [
     wv.TimeRBF(12.0),
     wv.TimeMatern32(7.0),
     wv.TimeMatern52(30.0),
+    wv.TimePeriodic(24.0),
+    wv.TimePeriodic(31.7, (0.0, 0.7, 0.0, 0.3)),
     wv.Markov(0.1) + wv.Static(0.3),
     wv.TimeRBF(20.0) * wv.Markov(0.05) + wv.Wiener(0.01),
 ]

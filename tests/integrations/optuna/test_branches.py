@@ -143,7 +143,7 @@ def test_reasons_speak_of_trials():
     ]
     assert reasons
     assert all("step" not in reason.split("believed")[0] for reason in reasons)
-    assert any("change at trial 25" in reason or "change at trial 26" in reason for reason in reasons)
+    assert any("at trial 25" in reason or "at trial 26" in reason for reason in reasons)
 
 
 def test_options_that_could_not_be_noted_must_be_given_again():

@@ -160,9 +160,16 @@ def test_what_is_in_doubt_and_what_is_believed_are_restored_to_the_bit():
 
 @pytest.mark.parametrize(
     ("new", "level", "kind"),
-    [(0.95, 0.03, "new"), (0.05, 0.9, "level"), (0.3, 0.65, "level"), (0.65, 0.3, "new"), (0.4, 0.3, None)],
+    [
+        (0.95, 0.03, "new"),
+        (0.05, 0.9, "level"),
+        (0.3, 0.65, "level"),
+        (0.55, 0.4, "level"),
+        (0.65, 0.3, "new"),
+        (0.4, 0.3, None),
+    ],
 )
-def test_the_more_probable_kind_counts(new, level, kind):
+def test_all_is_new_if_that_is_twice_as_probable(new, level, kind):
     changes = (Change(3, new), Change(4, level, -2.0, "level", 0.1))
     verdict, _ = BelievedChange(0.9).test((), None, 0.0, 9, Opinion(0.0, changes=changes))
     assert verdict.fired == (kind is not None)
@@ -190,3 +197,35 @@ def test_fits_while_a_move_is_in_doubt_see_the_shape_alone():
     assert fitted.model.noise_variance < 3.0 * reference.model.noise_variance
     run = next(member for member in fitted.members if member.turn is not None)
     assert fitted.model.scaling.scale * run.move == pytest.approx(-4.0, abs=0.4)
+
+
+def test_in_dispute_levels_count_and_the_derivatives_know():
+    """Between a level that moved and everything new, variance by hand; gradients by differences; `local` agrees."""
+    blend, now = told(after=2), 40.0
+    runs = blend.members[blend.permanent :]
+    level = next(member for member in runs if member.turn is not None)
+    new = next(member for member in runs if member.turn is None and len(member))
+    acting = disputed = [(0.25, blend.members[0]), (0.4, level), (0.35, new)]
+    moment, points = now / blend.model.interval, np.linspace(0.07, 0.93, 5)[:, None]
+    posterior = blend._moment(acting, now)
+    within, means = np.zeros(5), []
+    for weight, member in acting:
+        view, k = member.at(moment), blend.model.kernel.matrix(points, blend.data.X[member.first :])
+        v = (k * view.lasting) @ member.factor.W.T
+        within += weight * (member.lasting_variance - (v * v).sum(axis=1))
+        if weight >= 0.1:
+            means.append((k * view.fading + view.level) @ member.alpha)
+    weights = np.array([weight for weight, _ in disputed])
+    off = np.array(means) - weights @ np.array(means) / weights.sum()
+    expected = within + weights @ off**2
+    np.testing.assert_allclose(posterior.at(points)[1], expected, atol=1e-9)
+    surface = posterior.surface(points)
+    np.testing.assert_allclose(surface.variance, expected, atol=1e-9)
+    np.testing.assert_allclose(np.diagonal(posterior.covariance(points)), expected, atol=1e-9)
+    step = 1e-5
+    slope = (posterior.at(points + step)[1] - posterior.at(points - step)[1]) / (2.0 * step)
+    np.testing.assert_allclose(surface.variance_gradient[:, 0], slope, atol=1e-5)
+    for row, x in enumerate(points):
+        local = posterior.local(x)
+        assert local.prior - local.gram[0][0] == pytest.approx(expected[row], abs=1e-9)
+        assert -2.0 * local.gram[0][1] == pytest.approx(slope[row], abs=1e-5)

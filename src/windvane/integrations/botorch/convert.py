@@ -12,6 +12,7 @@ import torch
 from gpytorch.kernels import (
     AdditiveKernel,
     ConstantKernel,
+    CosineKernel,
     Kernel,
     MaternKernel,
     ProductKernel,
@@ -120,9 +121,9 @@ def _temporal(kernel: ours.Temporal, columns: Sequence[int], dtype: torch.dtype)
         trend.lengthscale = torch.tensor([[kernel.lengthscale]], dtype=dtype)
         return trend
     if isinstance(kernel, ours.Static):
-        constant = ConstantKernel(active_dims=columns).to(dtype)
-        constant.constant = torch.tensor([kernel.share], dtype=dtype)
-        return constant
+        return _constant(kernel.share, columns, dtype)
+    if isinstance(kernel, ours.TimePeriodic):
+        return _periodic(kernel, columns, dtype)
     if not isinstance(kernel, ours.Markov | ours.Wiener):
         raise _no_twin(kernel)
     if kernel.rate == 0.0 or (isinstance(kernel, ours.Markov) and kernel.rate == 1.0):
@@ -135,6 +136,25 @@ def _temporal(kernel: ours.Temporal, columns: Sequence[int], dtype: torch.dtype)
     return rated
 
 
+def _constant(value: float, columns: Sequence[int], dtype: torch.dtype) -> Kernel:
+    constant = ConstantKernel(active_dims=columns).to(dtype)
+    constant.constant = torch.tensor([value], dtype=dtype)
+    return constant
+
+
+def _periodic(kernel: ours.TimePeriodic, columns: Sequence[int], dtype: torch.dtype) -> Kernel:
+    """The part that stays, and one cosine for each harmonic; GPyTorch's has cos(pi d / period_length)."""
+    parts = [_constant(kernel.weights[0], columns, dtype)] if kernel.weights[0] else []
+    for harmonic, weight in enumerate(kernel.weights[1:], start=1):
+        if weight:
+            wave = CosineKernel(active_dims=columns).to(dtype)
+            wave.period_length = torch.tensor([[kernel.period / (2.0 * harmonic)]], dtype=dtype)
+            scaled = ScaleKernel(wave).to(dtype)
+            scaled.outputscale = torch.tensor(weight, dtype=dtype)
+            parts.append(scaled)
+    return AdditiveKernel(*parts)
+
+
 def _profile(kind: type, columns: Sequence[int], scales: int | None) -> Kernel:
     if kind in SMOOTHNESS:
         return MaternKernel(nu=SMOOTHNESS[kind], ard_num_dims=scales, active_dims=columns)
@@ -142,5 +162,5 @@ def _profile(kind: type, columns: Sequence[int], scales: int | None) -> Kernel:
 
 
 def _no_twin(kernel: ours.Temporal) -> InvalidType:
-    known = "Markov, Wiener, Static, TimeRBF, TimeMatern32 and TimeMatern52"
+    known = "Markov, Wiener, Static, TimeRBF, TimeMatern32, TimeMatern52 and TimePeriodic"
     return InvalidType(f"temporal={type(kernel).__name__}: only {known} have a GPyTorch twin")

@@ -114,7 +114,14 @@ def in_trials(reason: str, numbers: Sequence[int]) -> str:
 
     >>> in_trials("a sudden change at step 2 is believed with 0.99 (changed at 3: 0.004)", [0, 4, 5])
     'a sudden change at trial 4 is believed with 0.99 (changed at trial 5: 0.004)'
+    >>> in_trials("the regime of steps 1 to 2 is back since step 3", [0, 4, 5])
+    'the regime of trials 0 to 4 is back since trial 5'
     """
+    reason = re.sub(
+        r"\bsteps (\d+) to (\d+)",
+        lambda found: f"trials {numbers[int(found[1]) - 1]} to {numbers[int(found[2]) - 1]}",
+        reason,
+    )
     return re.sub(r"\b(changed at|step) (\d+)", lambda found: _in_trials(found, numbers), reason)
 
 
