@@ -24,7 +24,8 @@ def _estimate(
 ) -> Estimate:
     """The best hyperparameters; those of a rougher or smoother kernel, if these are better beyond doubt."""
     found = map_estimate(kernel, temporal, noise, values, search, seed)
-    if "smoothness" not in search.learn or not isinstance(found.kernel, RBF | Matern32):
+    few = len(values[1]) < FEWEST_TO_FIT  # which say nothing about creases
+    if few or "smoothness" not in search.learn or not isinstance(found.kernel, RBF | Matern32):
         return found
     other = Matern32 if isinstance(kernel, RBF) else RBF
     start = other(found.kernel.lengthscale, variance=found.kernel.variance)
