@@ -69,12 +69,13 @@ class BelievedChange:
         rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
         then = sum(each.probability for each in sudden if each.step == change.step)
         later = "" if then > self.believed else " or later"
+        away = f"{abs(change.level):.3g}"
+        level = f", to a level {away} away," if change.level and change.kind == "new" else ""
+        what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
         if change.kind == "level":
-            what = f"a level that moved by {abs(change.level):.3g} at step {change.step}{later}"
-            what = f"{what}, the shape being what it was, is believed with {probability:.3g}"
-        else:
-            level = f", to a level {abs(change.level):.3g} away," if change.level else ""
-            what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
+            share = _total(tuple(each for each in sudden if each.kind == "level")) / probability
+            kept = f"a level that moved by {away} at step {change.step}, the shape being what it was"
+            what = f"{what}, {share:.2g} of that in {kept}"
         reason = f"{what} ({rest})"
         return Verdict(True, probability, self.believed, reason, since=change.step, change=change), ()
 
