@@ -6,7 +6,7 @@ from concurrent.futures import Executor, Future
 import pytest
 
 from windvane.cli import main, running
-from windvane.experiments import suite
+from windvane.experiments import race, suite
 from windvane.experiments.executors import Borrowed
 from windvane.experiments.worlds import SuiteTask
 
@@ -141,3 +141,15 @@ def test_the_plain_bench_still_starts_at_seed_0(capsys, short):
         json.loads(out)["command"]
         == "windvane bench --algorithms gp-ucb --tasks deng-slow:horizon=6 --runs 2"
     )
+
+
+def test_who_is_far_behind_is_not_run_further(capsys, short, monkeypatch, tmp_path):
+    monkeypatch.setattr(race, "FIRST", 1)
+    monkeypatch.setattr(race, "FAR", 0.0)  # so that every rival is
+    code, out, _ = bench(capsys, "--suite", "told-nothing", "--json")
+    assert code == 0
+    table = json.loads(out)["tables"]["told-nothing"]
+    for world in table["tasks"]:
+        runs = {line["algorithm"]: line["runs"] for line in world["algorithms"]}
+        assert runs == {"gp-ucb": 2, "et-gp-ucb": 1, "random": 2}
+    assert "was not run further" in (tmp_path / "out" / "bench" / "leaderboard.md").read_text()

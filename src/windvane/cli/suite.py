@@ -12,9 +12,9 @@ from typing import Any
 from windvane.cli import running
 from windvane.cli.running import EXTRA
 from windvane.errors import AlgorithmFailed, InvalidArgument
-from windvane.experiments import adaptivity, adaptivity_page, contest, suite
+from windvane.experiments import adaptivity, adaptivity_page, contest, race, suite
 from windvane.experiments.experiment import trials_of
-from windvane.experiments.outcome import Outcome, about, outcome
+from windvane.experiments.outcome import Outcome, about, outcome, subjects
 from windvane.experiments.reproduce import gather
 from windvane.experiments.statistic import MEDIAN
 from windvane.experiments.store import Store
@@ -84,15 +84,24 @@ def run(given: argparse.Namespace, seeds: range, rate: float, command: str) -> N
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
-    cells = [cell for some in every.values() for cell in some]
-    trials = trials_of(cells, seeds)
+    finishers = {field.table.name: {contest.YARDSTICK, *subjects(field)} for field in fields}
+    most = len(trials_of([cell for some in every.values() for cell in some], seeds))
 
     def say(kept: int) -> None:
-        console.print(plan(fields, seeds, len(trials), kept), highlight=False, markup=False)
+        console.print(plan(fields, seeds, most, kept), highlight=False, markup=False)
 
     with Store(given.out / "runs.sqlite") as store:
         try:
+            first = [cell for name in every for cell in race.lap(every[name], finishers[name])]
+            trials = trials_of(first, seeds)
             results = running.watched(console, given.suite, trials, store, workers, period=SWEEP, on_kept=say)
+            for name, cells in ranked.items():
+                lap = gather(race.lap(cells, ()), seeds, results)
+                ranked[name] = race.rest(cells, lap, finishers[name])
+                every[name] = list(dict.fromkeys((*ranked[name], *yardsticks[name])))
+            trials = trials_of([cell for some in every.values() for cell in some], seeds)
+            if len(trials) > len(results):
+                results = running.watched(console, "second lap", trials, store, workers, period=SWEEP)
         except AlgorithmFailed as error:
             running.kept_traceback(error, given.out)
             raise
@@ -121,7 +130,8 @@ def plan(fields: Sequence[Field], seeds: range, runs: int, kept: int) -> str:
         for field in fields
     )
     done = f", {kept} of them done before: {runs - kept} to go" if kept else ""
-    return f"{tables}; {_counted(len(seeds), 'seed')}. {_counted(runs, 'run')}{done}."
+    fewer = f", fewer where a rival is out of the race after {race.FIRST}" if len(seeds) > race.FIRST else ""
+    return f"{tables}; {_counted(len(seeds), 'seed')}. {_counted(runs, 'run')}{done}{fewer}."
 
 
 def _counted(number: int, what: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.errors import UnknownName
-from windvane.experiments.leaderboard import Leaderboard, number
+from windvane.experiments.leaderboard import Leaderboard, LeaderboardLine, number
 from windvane.experiments.results import Group, Results
 from windvane.experiments.statistic import MEDIAN, Statistic
 from windvane.experiments.tables import TextTable
@@ -79,7 +79,8 @@ def duels(results: Results, subject: str, rivals: Sequence[str], statistic: Stat
     for task in results.columns:
         groups = results.column(task)
         values = {name: groups[name].by(statistic) for name in (subject, *rivals)}
-        rival = min(rivals, key=values.__getitem__)
+        finished = [name for name in rivals if len(groups[name]) == len(groups[subject])]
+        rival = min(finished, key=values.__getitem__)
         interval = ratio_with_interval(groups[subject], groups[rival], statistic)
         found.append(Duel(task, values[subject], rival, values[rival], *interval))
     return found
@@ -183,7 +184,7 @@ def tails(boards: Mapping[str, Leaderboard]) -> TextTable:
 
 
 def regrets(board: Leaderboard) -> TextTable:
-    """R_T / T, tasks x algorithms; the best of a task is bold."""
+    """R_T / T, tasks x algorithms; the best of a task is bold, what is of first runs only in brackets."""
     names = [standing.algorithm for standing in board.standings]
     rows = []
     for task in board.tasks:
@@ -191,10 +192,15 @@ def regrets(board: Leaderboard) -> TextTable:
         rows.append(
             (
                 task,
-                *(f"**{line.regret:.3g}**" if line.ratio == 1.0 else f"{line.regret:.3g}" for line in lines),
+                *(f"**{line.regret:.3g}**" if line.ratio == 1.0 else _figure(line, board) for line in lines),
             )
         )
     return TextTable(("world", *names), rows)
+
+
+def _figure(line: LeaderboardLine, board: Leaderboard) -> str:
+    """The regret; in brackets if it is of the first runs only."""
+    return f"({line.regret:.3g})" if line.runs < board.runs else f"{line.regret:.3g}"
 
 
 def plain(duel: Duel) -> dict[str, Any]:

@@ -112,8 +112,8 @@ def _resets(found: Outcome) -> list[str]:
 def _regrets(found: Outcome) -> list[str]:
     return [
         "## Regrets" if not found.tells else "## Regrets where rivals are told",
-        "Medians of R_T / T; the best of a world is bold. Ratios of very small regrets say little: where "
-        "the best is near 0, look here.",
+        "Medians of R_T / T; the best of a world is bold, in brackets is what is of the first runs only. "
+        "Ratios of very small regrets say little: where the best is near 0, look here.",
         adaptivity.regrets(found.board).markdown(),
     ]
 

@@ -88,8 +88,8 @@ class Leaderboard:
 
     @property
     def runs(self) -> int:
-        """Of each algorithm on each task."""
-        return self.lines[0].runs
+        """Of each algorithm on each task; fewer for those that were out of the race."""
+        return max(line.runs for line in self.lines)
 
 
 def rank(
@@ -124,6 +124,8 @@ def _lines(
     task: str, groups: Mapping[str, Group], unit: float, statistic: Statistic
 ) -> list[LeaderboardLine]:
     values = {algorithm: group.by(statistic) for algorithm, group in groups.items()}
+    most = max(map(len, groups.values()))
+    best = min(values[algorithm] for algorithm, group in groups.items() if len(group) == most)
     ranks = stats.rankdata(list(values.values()), method="average")
     found = [
         LeaderboardLine(
@@ -133,7 +135,7 @@ def _lines(
             *(values[algorithm], *group.quartiles),
             *(values[algorithm] / unit, group.quartiles[0] / unit, group.quartiles[1] / unit),
             float(place),
-            _ratio(values[algorithm], min(values.values())),
+            _ratio(values[algorithm], best),
         )
         for (algorithm, group), place in zip(groups.items(), ranks, strict=True)
     ]

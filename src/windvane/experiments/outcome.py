@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from windvane.experiments import adaptivity, contest, leaderboard, resets, spelling, suite
+from windvane.experiments import adaptivity, contest, leaderboard, race, resets, spelling, suite
 from windvane.experiments.adaptivity import Duel
 from windvane.experiments.leaderboard import Leaderboard
 from windvane.experiments.results import Group, Results
@@ -53,14 +53,17 @@ class Outcome:
         return [label for label in self.results.columns if suite.member(label).replaced]
 
 
+def subjects(field: Field) -> list[str]:
+    """The rows of the algorithm that the suite is about."""
+    return [spelling.label(entry) for entry in field.entries if entry.name == suite.SUBJECT]
+
+
 def outcome(
     field: Field, results: Results, random: Mapping[str, Group], seeds: range, rate: float
 ) -> Outcome:
     """Rank by the worst ratio, by each statistic, and compare the subjects with their rivals."""
-    subjects = [
-        name for entry in field.entries if entry.name == suite.SUBJECT for name in [spelling.label(entry)]
-    ]
-    rivals = [name for name in results.rows if name not in subjects]
+    names = subjects(field)
+    rivals = [name for name in results.rows if name not in names]
     return Outcome(
         field,
         seeds,
@@ -72,7 +75,7 @@ def outcome(
         },
         {
             name: {one.name: adaptivity.duels(results, name, rivals, one) for one in STATISTICS}
-            for name in subjects
+            for name in names
             if rivals
         },
     )
@@ -87,6 +90,12 @@ def about(found: Outcome) -> list[str]:
         "Ratio: such a median over that of the best algorithm on the world. Algorithms are ordered by the "
         "worst of their ratios: who adapts has none that is large."
     ]
+    if any(len(group) < runs for group in found.results.values()):
+        said.append(
+            f"A rival that had, after {race.FIRST} runs, more than {race.FAR:g} times the regret of the best "
+            "rival on a world, by the median, the mean and the ninth decile alike, was not run further "
+            "there. Its figures are of these first runs, and it is not a best rival."
+        )
     if runs < FEW:
         said.append("So few runs show shapes; figures to quote need 40 or more.")
     return said
@@ -118,8 +127,7 @@ def told(found: Outcome) -> list[str]:
     ]
     if learned:
         said.append(f"On {learned} there is no true kernel, so nobody is told one, nor the noise.")
-    names = [spelling.label(entry) for entry in entries if entry.name == suite.SUBJECT]
-    if suite.SUBJECT in names:
+    if suite.SUBJECT in subjects(found.field):
         said.append(
             f"`{suite.SUBJECT}` is told the kernel, where the world has one. It is told neither noise, nor "
             "rate, nor horizon."
