@@ -5,6 +5,7 @@ and none is told anything about them. A run is a file under out/bench; one that 
 
     python bench/beside_peers.py --quick                          # every peer, one seed, 30 steps
     python bench/beside_peers.py --seeds 4 --jobs 2               # four seeds, two runs at a time
+    python bench/beside_peers.py --peers xopt auto --tasks seasons --seeds 10     # these two on this task
     python bench/beside_peers.py --no-runs --page docs/performance.md     # only the table and the figures
 """
 
@@ -15,7 +16,7 @@ import json
 from pathlib import Path
 
 from peers import PEERS
-from peers.contest import STEPS
+from peers.contest import STEPS, TASKS
 from peers.figure import curves, scatter
 from peers.page import replace, section
 from peers.runs import make_all, plan
@@ -36,6 +37,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="every peer, one seed, 30 steps, to try it out")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="NAME")
     parser.add_argument(
+        "--tasks", nargs="+", choices=TASKS, metavar="NAME", help="only these, slow peers on all of them"
+    )
+    parser.add_argument(
         "--again", nargs="+", choices=PEERS, default=[], metavar="NAME", help="forget their runs"
     )
     parser.add_argument("--retry", action="store_true", help="make runs that failed again")
@@ -45,13 +49,15 @@ def arguments() -> argparse.Namespace:
     given = parser.parse_args()
     if given.quick and given.page:
         parser.error("--quick is for trying it out: it writes no --page")
+    if given.tasks and given.page:
+        parser.error("--tasks is a part of the table: it writes no --page")
     return given
 
 
 def main() -> None:
     given = arguments()
     seeds, steps = (1, 30) if given.quick else (given.seeds, STEPS)
-    runs = list(plan(given.peers, seeds, steps))
+    runs = list(plan(given.peers, seeds, steps, given.tasks))
     folder = given.out / "runs"
     for run in runs:
         failed = "failed" in (run.stored(folder) or {})

@@ -37,12 +37,15 @@ class Run:
         return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
 
 
-def plan(peers: list[str], seeds: int, steps: int) -> Iterator[Run]:
-    """Seed by seed, task by task, all peers in turn: whatever the machine does meets all alike."""
+def plan(peers: list[str], seeds: int, steps: int, tasks: list[str] | None = None) -> Iterator[Run]:
+    """Seed by seed, task by task, all peers in turn: whatever the machine does meets all alike.
+
+    A slow peer gets one task per seed, in turn, unless the tasks are named.
+    """
     for number in range(seeds):
-        for place, task in enumerate(TASKS):
+        for place, task in enumerate(tasks or TASKS):
             for peer in peers:
-                if not PEERS[peer].slow or number % len(TASKS) == place:
+                if tasks or not PEERS[peer].slow or number % len(TASKS) == place:
                     yield Run(peer, task, FIRST_SEED + number, steps)
 
 

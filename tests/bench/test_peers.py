@@ -172,3 +172,9 @@ def test_the_page_says_who_is_ahead_and_keeps_the_rest(tmp_path):
         page.replace(file, "botorch", text)
     assert len(figure.scatter(summary).axes) == 2
     assert len(figure.curves(summary).axes) == 4
+
+
+def test_on_tasks_that_are_named_slow_peers_are_run_with_every_seed():
+    order = [(run.seed, run.task, run.peer) for run in part("runs").plan(["auto", "ax"], 2, 200, ["seasons"])]
+    first = part("contest").FIRST_SEED
+    assert order == [(first + s, "seasons", peer) for s in range(2) for peer in ("auto", "ax")]
