@@ -70,7 +70,7 @@ from windvane.retention import (
     SlidingWindow,
 )
 from windvane.simulate import Trace, simulate
-from windvane.spaces import Arms, Box, Choice, Integer, Real, Region, Space
+from windvane.spaces import Arms, Box, Choice, Context, Integer, Real, Region, Space
 from windvane.surrogates import (
     HYPOTHESES,
     Gamma,
@@ -124,6 +124,7 @@ __all__ = [
     "Confirmed",
     "Conflict",
     "ConstantBeta",
+    "Context",
     "CorruptState",
     "Dataset",
     "EDetector",

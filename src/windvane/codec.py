@@ -20,6 +20,10 @@ NOT_FINITE = {repr(value): value for value in (math.inf, -math.inf, math.nan)}  
 C = TypeVar("C", bound=type[Any])
 
 
+IF_USED = {"if_used": True}
+"""The metadata of a field that is written only if it is not its default: states without it are read."""
+
+
 def component(cls: C) -> C:
     """Register a frozen dataclass so that a state can name it.
 
@@ -68,8 +72,17 @@ def encode(value: Any) -> Any:
             f"{type(value).__qualname__} cannot be saved: decorate the class with @wv.component, "
             "so that a state can name it"
         )
-    fields = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+    fields = {f.name: encode(getattr(value, f.name)) for f in written(value)}
     return {"type": name, **fields}
+
+
+def written(value: Any) -> list[dataclasses.Field[Any]]:
+    """The fields of a component that are worth writing: not those that came later and are not in use."""
+    return [
+        field
+        for field in dataclasses.fields(value)
+        if field.init and not (field.metadata.get("if_used") and getattr(value, field.name) == field.default)
+    ]
 
 
 def decode(value: Any) -> Any:

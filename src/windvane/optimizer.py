@@ -14,7 +14,7 @@ All of `tell` computes; the last line assigns. Whatever is raised before, the op
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from reprlib import repr as brief
 from typing import Any
@@ -31,8 +31,8 @@ from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.older import upgraded
 from windvane.progress import LARGEST, Held, Progress, echo, limit_view
 from windvane.spaces import Region
-from windvane.spaces.base import Domain
-from windvane.surrogates import Mixture, Model, Surrogate
+from windvane.spaces.base import Domain, SeenContext
+from windvane.surrogates import Mixture, Model, Surrogate, reaches
 from windvane.threads import one_thread
 from windvane.triggers import Memory, alarm
 from windvane.triggers.ruling import Ruling, judge, reason
@@ -41,6 +41,7 @@ STATE_VERSION = 3
 VERSIONS = (1, 2, STATE_VERSION)  # that can be read
 APART = 0.005  # of the range: how far apart evaluations of the same moment are,
 BESIDE = 16  # if they are at most so many; more are as near as it takes
+ENOUGH = 20  # observations from which a kernel says what matters
 FEW = 32  # observations, see docs/decisions/0005
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
@@ -67,7 +68,8 @@ class Optimizer:
         self._progress = Progress(
             composition.model.surrogate(space), composition.trigger.start(), composition.limit.start()
         )
-        self._asked: tuple[Progress, float, Array] | None = None  # when, for what time, and the answer
+        # when, for what time and under which contexts, and the answer
+        self._asked: tuple[Progress, float, tuple[float, ...], Array] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.composition.name} on {self.space}: step {self.step}, {self.size} observations in use>"
@@ -105,6 +107,27 @@ class Optimizer:
         model: Model | Mixture = self._progress.surrogate.model
         return model
 
+    @property
+    def last_context(self) -> dict[str, Any] | None:
+        """What was observed beside the last point told; None before that, and where nothing is observed."""
+        point, names = self._progress.last_point, self.space.contexts
+        if point is None or not names:
+            return None
+        decoded = self.space.decode(point)
+        return {name: decoded[name] for name in names}
+
+    def follows(self) -> tuple[str, ...]:
+        """The contexts that the objective follows: with them known, it is believed to stand still.
+
+        Those that have been seen over a range within which the kernel says that it changes, while hypotheses
+        under which nothing changes by itself have more than half of the weight.
+        """
+        surrogate, space = self._progress.surrogate, self.space
+        if not space.contexts or self.size < ENOUGH or surrogate.stillness() <= 0.5:
+            return ()
+        found = reaches(surrogate.model.kernel, space, self.data.X)
+        return tuple(name for name, reach in found.items() if reach >= 1.0)
+
     def _now(self, time: Any) -> tuple[float, float]:
         """A time as told, and on the model's axis, where the first observation is at 1."""
         last, origin = self._progress.last_time, self._progress.origin
@@ -128,33 +151,46 @@ class Optimizer:
 
     # -- asking ----------------------------------------------------------------------------------------
 
-    def ask(self, *, time: float | None = None, pending: Sequence[Any] = ()) -> Any:
+    def ask(
+        self,
+        *,
+        time: float | None = None,
+        pending: Sequence[Any] = (),
+        context: Mapping[str, Any] | None = None,
+    ) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
 
-        After an observation that was set aside (`event.set_aside`) it is that observation's point.
+        `context` says what is observed now, if the space has contexts; the point has them in it. After an
+        observation that was set aside (`event.set_aside`) it is that observation's point, under this context.
         `pending` are points that are being evaluated at this moment: the answer is chosen as if
         each of them had given the value that is predicted there. Nothing is learned from that.
         """
         progress = self._progress
         held, surrogate = progress.held, progress.surrogate
         _, now = self._now(time)
+        seen = self.space.seen(context)
         if not isinstance(pending, Sequence | np.ndarray) or isinstance(pending, str | bytes):
             raise InvalidType(f"pending={pending!r}: must be a list of points")
         beside = [self.space.encode(point) for point in pending]
         if held is not None and not any(np.array_equal(held.observation.x, x) for x in beside):
-            return echo(held.x)
+            return _under(echo(held.x), seen)
         if beside:
             with self._threads():
                 for number, point in enumerate(beside):
                     surrogate = _imagined(surrogate, point, now, self.step + number)
-                region = self._region()
+                region = self._region(seen)
                 if self.space.continuous:  # else the same setting may be all there is
                     region = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
-                return self.space.decode(self._propose(surrogate, region, now, len(beside)))
-        if self._asked is None or self._asked[0] is not progress or self._asked[1] != now:
+                return self._decoded(self._propose(surrogate, region, now, len(beside)), seen)
+        fixed = () if seen is None else tuple(seen.fixed.values())
+        if self._asked is None or self._asked[0] is not progress or self._asked[1:3] != (now, fixed):
             with self._threads():
-                self._asked = (progress, now, self._propose(surrogate, self._region(), now))
-        return self.space.decode(self._asked[2])
+                self._asked = (progress, now, fixed, self._propose(surrogate, self._region(seen), now))
+        return self._decoded(self._asked[3], seen)
+
+    def _decoded(self, point: Array, seen: SeenContext | None) -> Any:
+        """A point in the caller's terms, with the contexts to the last bit as they were told."""
+        return _under(self.space.decode(point), seen)
 
     def _propose(self, surrogate: Surrogate, region: Region, now: float, *stream: int) -> Array:
         moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
@@ -163,9 +199,10 @@ class Optimizer:
             surrogate.posterior(now), region, moment, lambda: np.random.default_rng(seed)
         ).point
 
-    def _region(self) -> Region:
+    def _region(self, seen: SeenContext | None) -> Region:
         """What may be asked for now."""
-        return Region.all_of(self.space)
+        region = Region.all_of(self.space)
+        return region if seen is None else region.fixed(seen.fixed)
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
@@ -174,23 +211,25 @@ class Optimizer:
             mean, std = self._progress.surrogate.predict(encoded, now)
         return self._sign * mean, std
 
-    def best(self, time: float | None = None) -> Best:
-        """The point believed best now: the maximiser of the posterior mean.
+    def best(self, time: float | None = None, *, context: Mapping[str, Any] | None = None) -> Best:
+        """The point believed best now, under this context: the maximiser of the posterior mean.
 
         Where the posterior cannot tell, because nothing was measured nearby, it is a measured point. Right
         after a reset that kept nothing, the model knows nothing: then it is the last point told.
         """
         _, now = self._now(time)
+        seen = self.space.seen(context)
         point, surrogate = self._progress.last_point, self._progress.surrogate
         if point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
         with self._threads():
-            points = point[None]
+            region = self._region(seen)
+            points = region.nearest(point[None]) if region.held else point[None]
             if self.size:
-                points = believed_best(surrogate.posterior(now), self._region(), self._generator)
+                points = believed_best(surrogate.posterior(now), region, self._generator)
             mean, std = surrogate.predict(points, now)
         row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
-        return Best(self.space.decode(points[row]), self._sign * float(mean[row]), float(std[row]))
+        return Best(self._decoded(points[row], seen), self._sign * float(mean[row]), float(std[row]))
 
     # -- telling ---------------------------------------------------------------------------------------
 
@@ -363,6 +402,11 @@ def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surr
     forecast = surrogate.forecast(point, now)
     imagined = Observation(point, forecast.prediction.mean, now, step)
     return surrogate.follow(surrogate.data + imagined, surrogate.weigh(imagined, forecast))
+
+
+def _under(x: Any, seen: SeenContext | None) -> Any:
+    """A point with the contexts of now."""
+    return x if seen is None else {**x, **seen.values}
 
 
 def restore(state: Any) -> Optimizer:

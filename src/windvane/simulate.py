@@ -14,7 +14,7 @@ from windvane.data import Event, IntArray
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.optimizer import Optimizer
 from windvane.plots import html
-from windvane.tasks.base import Disturbed, Noisy, Task
+from windvane.tasks.base import Contextual, Disturbed, Noisy, Task
 
 
 @runtime_checkable
@@ -82,7 +82,8 @@ def simulate(
     (30, True)
 
     Anything with `ask()` and `tell(x, y)` can take the place of the optimiser. It is for the caller to
-    see that it is fresh, maximises, and asks for points of the task's space. What its `tell` returns is
+    see that it is fresh, maximises, and asks for points of the task's space. Where that space has contexts,
+    `ask(context=...)` is called with those of the step. What its `tell` returns is
     kept, and handed to `on_step`, if it is an `Event`.
 
     >>> class Centre:
@@ -102,6 +103,9 @@ def simulate(
         raise InvalidType(f"on_step={on_step!r}: must be a function of an event")
     if isinstance(optimizer, Optimizer):
         _check(optimizer, task)
+    contextual = task if isinstance(task, Contextual) and task.space.contexts else None
+    if task.space.contexts and contextual is None:
+        raise InvalidType(f"task={task!r}: its space has contexts, so it needs context(t)")
     length = task.horizon if steps is None else integer("steps", steps, at_least=1, at_most=task.horizon)
     noise = _noise(
         task, np.random.default_rng((integer("seed", seed, at_least=0), 2)).standard_normal(length)
@@ -110,7 +114,7 @@ def simulate(
     regret = np.empty(length)
     events = []
     for t in range(1, length + 1):
-        x = optimizer.ask()
+        x = optimizer.ask() if contextual is None else optimizer.ask(context=contextual.context(t))  # type: ignore[call-arg]
         value = task.value(x, t)
         regret[t - 1] = task.optimum(t) - value
         observed = value + float(noise[t - 1])

@@ -106,7 +106,7 @@ def test_log_integers_snap_to_the_nearest_level_not_the_nearest_integer() -> Non
         (lambda: Space(parameters=3), InvalidType, "or a dict"),
         (lambda: Space([Real(0, 1)]), InvalidType, "must be named"),
         (lambda: Space("gain"), InvalidType, "must be named"),
-        (lambda: Space(gain=3), InvalidType, "gain=3: must be a Real, an Integer or a Choice"),
+        (lambda: Space(gain=3), InvalidType, "gain=3: must be a Real, an Integer, a Choice or a Context"),
         (lambda: Space(gain=(0, 1)), InvalidType, "gain="),
         (lambda: Space(gain=Real), InvalidType, "gain="),
         (lambda: Space({1: Real(0, 1)}), InvalidType, "name 1: must be a string"),

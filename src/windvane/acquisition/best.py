@@ -23,10 +23,13 @@ def believed_best(posterior: PosteriorView, region: Region, generator: Generator
 
     Where all values are below the prior mean, the posterior mean is highest far away from them, with
     nothing but the prior behind it: that is no reason to go there. The mean is never below that of a
-    measured point of the region. Below the best, the next best measured points: k x d.
+    measured point of the region; where there are contexts, of a measured setting under those of now. Below
+    the best, the next best measured points: k x d.
     """
     found = maximise(posterior, region, UpperBound(0.0), generator).point
     measured = posterior.observed
+    if region.held:  # settings that were measured, under the context of now
+        measured = region.nearest(measured)
     if not region.whole:
         measured = measured[region.contains(measured)]
     if not len(measured):

@@ -130,12 +130,27 @@ def _observed(posterior: PosteriorView, region: Region, utility: Utility) -> tup
     ranks = np.full(len(mean), -np.inf)
     ranks[known] = utility.value(mean[known], np.sqrt(np.maximum(variance[known], SMALLEST_VARIANCE)))
     points = posterior.observed
+    if region.held:
+        return _moved(posterior, region, utility)
     if not region.whole:
         points = region.clear(points)
         inside = region.contains(points)
         points, ranks = points[inside], ranks[inside]
     rows = best_of(ranks, np.arange(len(ranks)), SEEN)
     return points[rows], float(ranks[rows[0]]) if len(rows) else -np.inf
+
+
+def _moved(posterior: PosteriorView, region: Region, utility: Utility) -> tuple[Array, float]:
+    """The same under the context of the region: what was good under another may be bad here."""
+    points = region.clear(posterior.observed)
+    points = points[region.contains(points)]
+    if not len(points):
+        return points, -np.inf
+    means = posterior.mean(points)
+    points = points[best_of(means, np.arange(len(means)), SEEN)]
+    values = utility_of(posterior, utility, points)
+    order = np.argsort(-values, kind="stable")
+    return points[order], float(values[order[0]])
 
 
 def _tied(points: Array, values: Array, least: float, generator: Generator) -> Proposal:

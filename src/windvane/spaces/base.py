@@ -8,19 +8,28 @@ a choice, or hold the index of an arm. Shapes: `m x d`, one encoded point a row.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from windvane import checks
 from windvane.checks import Array
+from windvane.codec import written
 from windvane.errors import InvalidArgument, InvalidType
 
 BoolArray = npt.NDArray[np.bool_]
 Option = str | int | float | bool
+LONGEST_UNIT = 20
+
+
+class SeenContext(NamedTuple):
+    """What was observed beside the settings: the values as the caller will see them, and encoded by axis."""
+
+    values: dict[str, Option]
+    fixed: dict[int, float]
 
 
 class Domain(ABC):
@@ -64,6 +73,34 @@ class Domain(ABC):
     def choices(self) -> tuple[int, ...]:
         """The coordinates that are part of the one-hot block of a choice."""
         return ()
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of what is observed, not chosen."""
+        return ()
+
+    @property
+    def axes_of_contexts(self) -> Mapping[str, tuple[int, ...]]:
+        """The coordinates of each of these."""
+        return {}
+
+    @cached_property
+    def context_axes(self) -> tuple[int, ...]:
+        """The coordinates of all of them."""
+        return tuple(axis for axes in self.axes_of_contexts.values() for axis in axes)
+
+    def seen(self, context: Any) -> SeenContext | None:
+        """What a caller says of the contexts, checked; None for a domain that has none."""
+        if context is not None:
+            raise InvalidArgument(
+                f"context={context!r}: this space has no contexts; declare them, as in "
+                "wv.Space(gain=wv.Real(0, 1), load=wv.Context(0, 100))"
+            )
+        return None
+
+    def settings(self, limit: int) -> Array | None:
+        """All combinations of what is chosen, contexts at any value; None if more than `limit`."""
+        return self.everything() if self.size is not None and self.size <= limit else None
 
     @property
     def parameter_count(self) -> int:
@@ -120,6 +157,15 @@ class Domain(ABC):
 class Parameter(ABC):
     """One named part of a `Space`. `block` below is its d encoded coordinates, `blocks` is m x d."""
 
+    def __repr__(self) -> str:
+        fields = (f"{field.name}={getattr(self, field.name)!r}" for field in written(self))
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+    @property
+    def values(self) -> Parameter:
+        """The values it takes: itself, or, of a context, the parameter that says which are possible."""
+        return self
+
     @property
     @abstractmethod
     def dim(self) -> int:
@@ -172,6 +218,22 @@ def interval(name: str, lo: Any, hi: Any) -> tuple[float, float]:
     if not np.isfinite(hi - lo):
         raise InvalidArgument(f"{name}: hi - lo overflows for lo={lo!r} and hi={hi!r}; use narrower bounds")
     return lo, hi
+
+
+def checked_unit(owner: str, unit: Any) -> str:
+    """What numbers are in, as errors and pages write it."""
+    if not isinstance(unit, str):
+        raise InvalidType(f"{owner}(unit={unit!r}): must be a string such as 'kW'")
+    if len(unit) > LONGEST_UNIT or not (unit.isprintable() and unit == unit.strip()):
+        raise InvalidArgument(
+            f"{owner}(unit={unit!r}): must be at most {LONGEST_UNIT} printable characters, no blanks around"
+        )
+    return unit
+
+
+def in_unit(message: str, unit: str) -> str:
+    """The message of a check on a number, with the unit that the bounds are in."""
+    return f"{message} (in {unit})" if unit else message
 
 
 def listed(name: str, value: Any, what: str) -> list[Any]:

@@ -8,8 +8,8 @@ are 0, so that two different options are at distance 1; a choice of one option t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
@@ -17,9 +17,9 @@ import numpy as np
 
 from windvane import checks
 from windvane.checks import Array
-from windvane.codec import component
+from windvane.codec import IF_USED, component
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.spaces.base import Option, Parameter, interval, listed
+from windvane.spaces.base import Option, Parameter, checked_unit, in_unit, interval, listed
 
 # Levels further apart than rounding errors, with room to spare: decode(encode(k)) is k exactly.
 _MOST_LEVELS = 2**40
@@ -28,12 +28,15 @@ FEW = 16  # levels of an integer up to which a search goes from one to the next
 
 @final
 @component
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Real(Parameter):
-    """A real number between `lo` and `hi`, on a log scale if `log`.
+    """A real number between `lo` and `hi`, on a log scale if `log`; `unit` is what it is in, for messages.
 
     >>> Real(0.1, 10, log=True)
     Real(lo=0.1, hi=10.0, log=True)
+    >>> Real(0, 80, unit="l/min").encode("flow", 90)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: flow=90: must be a finite number at least 0 and at most 80 (in l/min)
     >>> Real(0, 10, log=True)
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: Real(lo=0.0, log=True): lo must be above 0 on a log scale
@@ -42,12 +45,14 @@ class Real(Parameter):
     lo: float
     hi: float
     log: bool = False
+    unit: str = field(default="", compare=False, metadata=IF_USED)
 
     def __post_init__(self) -> None:
         lo, hi = interval("Real", self.lo, self.hi)
         object.__setattr__(self, "lo", lo)
         object.__setattr__(self, "hi", hi)
         _check_flag("Real", self.log)
+        checked_unit("Real", self.unit)
         if self.log and lo <= 0:
             raise InvalidArgument(f"Real(lo={lo!r}, log=True): lo must be above 0 on a log scale")
         if self.log and math.log(lo) == math.log(hi):
@@ -65,7 +70,7 @@ class Real(Parameter):
 
     def encode(self, name: str, value: Any) -> Array:
         """The position between lo and hi."""
-        number = checks.real(name, value, at_least=self.lo, at_most=self.hi)
+        number = _within(self, checks.real, name, value)
         if self.log:
             position = (math.log(number) - math.log(self.lo)) / (math.log(self.hi) - math.log(self.lo))
         else:
@@ -104,7 +109,7 @@ class Real(Parameter):
 
 @final
 @component
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Integer(Parameter):
     """An integer from `lo` to `hi`, both included, with levels spaced as logarithms if `log`.
 
@@ -120,12 +125,14 @@ class Integer(Parameter):
     lo: int
     hi: int
     log: bool = False
+    unit: str = field(default="", compare=False, metadata=IF_USED)
 
     def __post_init__(self) -> None:
         lo, hi = checks.integer("Integer: lo", self.lo), checks.integer("Integer: hi", self.hi)
         object.__setattr__(self, "lo", lo)
         object.__setattr__(self, "hi", hi)
         _check_flag("Integer", self.log)
+        checked_unit("Integer", self.unit)
         if hi < lo:
             raise InvalidArgument(f"Integer(lo={lo}, hi={hi}): hi must be at least lo")
         if self.log and lo <= 0:
@@ -151,7 +158,7 @@ class Integer(Parameter):
 
     def encode(self, name: str, value: Any) -> Array:
         """The position of its level."""
-        number = checks.integer(name, value, at_least=self.lo, at_most=self.hi)
+        number = _within(self, checks.integer, name, value)
         return self._position(np.array([number - self.lo], dtype=np.float64))
 
     def decode(self, block: Array) -> int:
@@ -213,7 +220,7 @@ class Integer(Parameter):
 
 @final
 @component
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Choice(Parameter):
     """One of several options without an order: strings, numbers or booleans.
 
@@ -297,6 +304,14 @@ class Choice(Parameter):
     def _ranks(self) -> dict[tuple[bool, Option], int]:
         # Python finds True equal to 1; a Choice does not.
         return {(isinstance(option, bool), option): rank for rank, option in enumerate(self.options)}
+
+
+def _within(parameter: Real | Integer, check: Callable[..., Any], name: str, value: Any) -> Any:
+    """A number between the bounds; an error says what they are in."""
+    try:
+        return check(name, value, at_least=parameter.lo, at_most=parameter.hi)
+    except (InvalidArgument, InvalidType) as error:
+        raise type(error)(in_unit(str(error), parameter.unit)) from None
 
 
 def _check_flag(owner: str, log: Any) -> None:

@@ -154,10 +154,16 @@ class Region:
     @cached_property
     def whole(self) -> bool:
         """Whether this is all of the space."""
-        if self.points is not None or len(self.excluded):
+        if self.points is not None or len(self.excluded) or self.held:
             return False
         everything = _all_of(self.space)
         return np.array_equal(self.lower, everything.lower) and np.array_equal(self.upper, everything.upper)
+
+    @cached_property
+    def held(self) -> bool:
+        """Whether the space has contexts, and this is a region of one value of each."""
+        held = self._contexts
+        return bool(held.any()) and np.array_equal(self.lower[held], self.upper[held])
 
     @cached_property
     def continuous(self) -> Bounds:
@@ -184,7 +190,11 @@ class Region:
     def listed(self) -> Array | None:
         """All points, if there is a list of them or the space is small and finite."""
         points = self.points
-        if points is None and self.space.size is not None and self.space.size <= EVERYTHING:
+        if points is None and self.held:
+            points = self.space.settings(EVERYTHING)
+            if points is not None:
+                points = np.where(self._contexts, self.lower, points)
+        elif points is None and self.space.size is not None and self.space.size <= EVERYTHING:
             points = self.space.everything()
         if points is None:
             return None
@@ -272,6 +282,12 @@ class Region:
         """The points of the region one discrete step away."""
         near = self.space.neighbours(point)
         return near[self.contains(near)] if len(near) and not self.whole else near
+
+    @cached_property
+    def _contexts(self) -> BoolArray:
+        flags = np.zeros(self.space.dim, dtype=np.bool_)
+        flags[list(self.space.context_axes)] = True
+        return read_only(flags)
 
     @cached_property
     def _unordered(self) -> BoolArray:

@@ -19,11 +19,13 @@ from windvane.spaces.base import (
     Domain,
     Option,
     Parameter,
+    SeenContext,
     listed,
     read_only,
     rows,
     uncountable,
 )
+from windvane.spaces.context import Context
 from windvane.spaces.parameters import Choice
 from windvane.spaces.sobol import sobol
 
@@ -38,7 +40,8 @@ class Space(Domain):
     """Named parameters of any kind; a point is a dict with one value a parameter.
 
     `parameters` keeps (name, parameter) pairs in the order given, which is the order of the encoded
-    coordinates. A dict works as well as keywords, and allows any name.
+    coordinates. A dict works as well as keywords, and allows any name. A `Context` among them is observed,
+    not chosen: it is part of a point, and whoever asks for one says what it is.
 
     >>> from windvane.spaces import Choice, Integer, Real
     >>> space = Space(gain=Real(0.1, 10, log=True), taps=Integer(1, 8), mode=Choice(["a", "b"]))
@@ -81,6 +84,46 @@ class Space(Domain):
         """The number of encoded coordinates of all parameters together."""
         return sum(parameter.dim for _, parameter in self.parameters)
 
+    @cached_property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of the `Context` parameters."""
+        return tuple(name for name, parameter in self.parameters if isinstance(parameter, Context))
+
+    @cached_property
+    def axes_of_contexts(self) -> Mapping[str, tuple[int, ...]]:
+        """The coordinates of each of these."""
+        each = zip(self.parameters, self._blocks, strict=True)
+        return {
+            name: tuple(range(at.start, at.stop)) for (name, p), (_, at) in each if isinstance(p, Context)
+        }
+
+    def seen(self, context: Any) -> SeenContext | None:
+        """A value for each context, checked, as it is told and as the coordinates it fixes."""
+        if not self.contexts:
+            return super().seen(context)
+        needed = ", ".join(map(repr, self.contexts))
+        if context is None:
+            raise InvalidArgument(f"context: is missing; this space observes {needed}, say what they are now")
+        if not isinstance(context, Mapping):
+            raise InvalidType(f"context={context!r}: must be a dict with the keys {needed}")
+        if set(context) != set(self.contexts):
+            raise InvalidArgument(f"context: {_difference(self.contexts, context)}; needs {needed}")
+        values: dict[str, Option] = {}
+        fixed: dict[int, float] = {}
+        for name, parameter in self.parameters:
+            if isinstance(parameter, Context):
+                values[name] = parameter.observed(f"context[{name!r}]", context[name])
+                block = parameter.encode(name, values[name]).tolist()
+                fixed |= zip(self.axes_of_contexts[name], block, strict=True)
+        return SeenContext(values, fixed)
+
+    def settings(self, limit: int) -> Array | None:
+        """All combinations of what is chosen; contexts are at their first level."""
+        chosen = [p.size for _, p in self.parameters if not isinstance(p, Context)]
+        if any(size is None for size in chosen) or math.prod(size or 1 for size in chosen) > limit:
+            return None
+        return _product(p.levels()[:1] if isinstance(p, Context) else p.levels() for _, p in self.parameters)
+
     @property
     def parameter_count(self) -> int:
         """The number of named parameters."""
@@ -101,7 +144,9 @@ class Space(Domain):
     @cached_property
     def choices(self) -> tuple[int, ...]:
         """The coordinates of `Choice` parameters."""
-        return tuple(c for p, at in self._blocks if isinstance(p, Choice) for c in range(at.start, at.stop))
+        return tuple(
+            c for p, at in self._blocks if isinstance(p.values, Choice) for c in range(at.start, at.stop)
+        )
 
     @cached_property
     def size(self) -> int | None:
@@ -156,7 +201,7 @@ class Space(Domain):
         shares = each + (np.arange(len(configurations)) < rest)
         points = np.repeat(configurations, shares, axis=0)
         points[:, self.free] = sobol(int(self.free.sum()), count)
-        return points
+        return self.snap(points) if self.contexts else points
 
     def snap(self, units: Array) -> Array:
         """The nearest point, parameter by parameter."""
@@ -183,19 +228,21 @@ class Space(Domain):
         if not isinstance(x, Mapping):
             raise InvalidType(f"{name}={x!r}: must be a dict with the keys {self._names}")
         if len(x) != len(self.parameters) or any(key not in x for key, _ in self.parameters):
-            raise InvalidArgument(f"{name}: {self._difference(x)}; needs {self._names}")
+            known = tuple(key for key, _ in self.parameters)
+            raise InvalidArgument(f"{name}: {_difference(known, x)}; needs {self._names}")
         return np.concatenate([p.encode(f"{name}[{key!r}]", x[key]) for key, p in self.parameters])
 
     @cached_property
     def _names(self) -> str:
         return ", ".join(repr(key) for key, _ in self.parameters)
 
-    def _difference(self, x: Mapping[Any, Any]) -> str:
-        known = [key for key, _ in self.parameters]
-        missing = ", ".join(repr(key) for key in known if key not in x)
-        unexpected = ", ".join(repr(key) for key in x if key not in known)
-        parts = [f"missing {missing}" if missing else "", f"unexpected {unexpected}" if unexpected else ""]
-        return "; ".join(filter(None, parts))
+
+def _difference(known: tuple[str, ...], x: Mapping[Any, Any]) -> str:
+    """What is missing in a dict, and what is too much."""
+    missing = ", ".join(repr(key) for key in known if key not in x)
+    unexpected = ", ".join(repr(key) for key in x if key not in known)
+    parts = [f"missing {missing}" if missing else "", f"unexpected {unexpected}" if unexpected else ""]
+    return "; ".join(filter(None, parts))
 
 
 def _named(parameters: Any, named: dict[str, Any]) -> tuple[tuple[str, Parameter], ...]:
@@ -210,7 +257,12 @@ def _named(parameters: Any, named: dict[str, Any]) -> tuple[tuple[str, Parameter
         if not isinstance(name, str):
             raise InvalidType(f"parameter name {name!r}: must be a string")
         if not isinstance(parameter, Parameter):
-            raise InvalidType(f"{name}={parameter!r}: must be a Real, an Integer or a Choice")
+            raise InvalidType(f"{name}={parameter!r}: must be a Real, an Integer, a Choice or a Context")
+    if all(isinstance(parameter, Context) for _, parameter in pairs):
+        raise InvalidArgument(
+            f"Space({', '.join(name for name, _ in pairs)}): has contexts only, so there is nothing to "
+            "choose; add a Real, an Integer or a Choice"
+        )
     if len(dict(pairs)) != len(pairs):
         raise InvalidArgument(f"Space({', '.join(name for name, _ in pairs)}): parameter names must differ")
     return pairs

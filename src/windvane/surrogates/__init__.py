@@ -4,6 +4,7 @@ from windvane.surrogates.base import Forecast, Surrogate
 from windvane.surrogates.fit import Estimate, Search, map_estimate
 from windvane.surrogates.gp import GP
 from windvane.surrogates.gp_surrogate import GPSurrogate
+from windvane.surrogates.influence import reaches
 from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
 from windvane.surrogates.mixture import HYPOTHESES, Hypothesis, Mixture, MixtureSurrogate
 from windvane.surrogates.model import Model
@@ -35,4 +36,5 @@ __all__ = [
     "Search",
     "Surrogate",
     "map_estimate",
+    "reaches",
 ]

@@ -87,6 +87,10 @@ class Surrogate(Protocol):
         """The weights of the hypotheses that it chooses between, by name, if there are any."""
         ...
 
+    def stillness(self) -> float:
+        """The weight of what says that nothing changes by itself, from 0 to 1."""
+        ...
+
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""
         ...

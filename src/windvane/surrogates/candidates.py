@@ -26,7 +26,13 @@ ENOUGH = 9.0  # the same, with room for the two ends of an axis
 
 
 def candidate_cache(domain: Domain, kernel: Kernel, data: int = 0) -> CandidateCache:
-    """The candidates of a domain, for that many data to begin with."""
+    """The candidates of a domain, for that many data to begin with.
+
+    None where a context is part of every point: what is asked for has the context of the moment, which nobody
+    knows before (docs/decisions/0035).
+    """
+    if domain.context_axes:
+        return PointCache(kernel, np.empty((0, domain.dim)))
     most = int(WORK / max(data, 1) ** 2)
     if domain.size is not None and (domain.size <= EVERYTHING or _tabulated(kernel)):
         return PointCache(kernel, domain.everything())

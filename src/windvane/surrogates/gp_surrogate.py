@@ -83,6 +83,10 @@ class GPSurrogate:
         """There is one hypothesis, and it is not in doubt."""
         return {}
 
+    def stillness(self) -> float:
+        """All or nothing, as its kernel says."""
+        return 1.0 if self.model.temporal.decay(0.0, 1.0) == 1.0 else 0.0
+
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""
         return self._gp.information_gain()

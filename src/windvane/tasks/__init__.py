@@ -22,6 +22,7 @@ from windvane.tasks.arms import Humid, LocalChange
 from windvane.tasks.base import Optimum, Task
 from windvane.tasks.deng import Deng
 from windvane.tasks.features import WithinModelFeatures
+from windvane.tasks.following_load import FollowingLoad
 from windvane.tasks.jumps import Jumps
 from windvane.tasks.observed import heavy_tails, misjudged_noise, small_units, with_outliers
 from windvane.tasks.policy_search import PolicySearch
@@ -131,6 +132,11 @@ TASKS: dict[str, TaskEntry] = {
         breaking_plant,
         ("horizon", "seed"),
     ),
+    "following-load": TaskEntry(
+        "two settings whose best place follows a load that is measured, and drifts slowly besides",
+        FollowingLoad,
+        ("horizon", "seed", "noise_variance", "hidden"),
+    ),
     "levy": TaskEntry(
         "Levy's function, mirrored and moved by the seed; nothing changes",
         levy_still,
@@ -222,6 +228,7 @@ __all__ = [
     "TASKS",
     "AckleyShift",
     "Deng",
+    "FollowingLoad",
     "HartmannShift",
     "Humid",
     "Jumps",

@@ -79,6 +79,15 @@ class Task(Protocol):
 
 
 @runtime_checkable
+class Contextual(Protocol):
+    """A task whose space has contexts; `optimum(t)` is for those of step t."""
+
+    def context(self, t: int) -> dict[str, Any]:
+        """What is observed at step t, before a point is asked for."""
+        ...
+
+
+@runtime_checkable
 class Disturbed(Protocol):
     """A task whose observations are off by more than Gaussian noise, such as outliers."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from windvane.checks import integer, real
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
+from windvane.spaces import Arms, Box, Choice, Context, Integer, Real, Space
 from windvane.spaces.base import Domain, Parameter
 
 SEAM = 1e-9  # fractions of a range this close to one of its ends are that end; encoding rounds
@@ -84,7 +84,7 @@ def roll(space: Domain, by: Any) -> Roll:
 
 
 def _named(space: Space, by: Any) -> tuple[float, ...]:
-    known = dict(space.parameters)
+    known = {name: p for name, p in space.parameters if name not in space.contexts}
     if not isinstance(by, Mapping):
         raise InvalidType(f"by={by!r}: must be a dict with some of the keys {', '.join(map(repr, known))}")
     for name in by:
@@ -92,12 +92,14 @@ def _named(space: Space, by: Any) -> tuple[float, ...]:
             raise InvalidArgument(f"by: unknown key {name!r}; allowed: {', '.join(map(repr, known))}")
     return tuple(
         (real if isinstance(parameter, Real) else integer)(f"by[{name!r}]", by.get(name, 0))
-        for name, parameter in known.items()
+        for name, parameter in space.parameters
     )
 
 
 def _turn(parameter: Parameter, value: Any, by: float) -> Any:
-    """The value moved by a fraction of the range, or by so many levels."""
+    """The value moved by a fraction of the range, or by so many levels; a context is what it is."""
+    if isinstance(parameter, Context):
+        return value
     if isinstance(parameter, Real):
         place = (_fraction(parameter, value) + by) % 1.0
         return value if _whole(by) else parameter.decode(np.array([place]))

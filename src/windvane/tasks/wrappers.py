@@ -26,7 +26,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel
 from windvane.late import special
 from windvane.spaces.base import Domain
-from windvane.tasks.base import Disturbed, Noisy, Optimum, Task, index_of
+from windvane.tasks.base import Contextual, Disturbed, Noisy, Optimum, Task, index_of
 from windvane.tasks.rolling import Roll, roll
 
 LONGEST = 10**9  # steps of a task whose time hardly moves
@@ -76,6 +76,11 @@ class Wrapper(ABC):
         """max f_t."""
         task, time = self.source(t)
         return task.optimum(time)
+
+    def context(self, t: int) -> dict[str, Any]:
+        """What is observed at step t, of a task whose space has contexts."""
+        task, time = self.source(t)
+        return task.context(time) if isinstance(task, Contextual) else {}
 
     def noise_from(self, normal: float, t: int) -> float:
         """The noise of the source."""

@@ -101,6 +101,11 @@ class MixtureSurrogate:
         """The weight of each hypothesis; a sudden change is named by the step at which it happened."""
         return _named(self.members, self.weights)
 
+    def stillness(self) -> float:
+        """The weight of the permanent hypotheses under which neither the shape nor the level drifts."""
+        still = [m.level is None and m.temporal.decay(0.0, 1.0) == 1.0 for m in self.members]
+        return float(self.weights[: self.permanent] @ np.array(still[: self.permanent], dtype=float))
+
     @property
     def noise_variance(self) -> float:
         """The mixture's, in the model's units."""
