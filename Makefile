@@ -26,7 +26,7 @@ $(VENV)/experiments: pyproject.toml constraints.txt
 $(VENV)/test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --no-compile torch==2.13.0
-	$(PIP) --no-compile -c constraints.txt -e '.[experiments,dask,service,postgres,optuna,botorch,docs,test]'
+	$(PIP) --no-compile -c constraints.txt -e '.[experiments,dask,service,postgres,optuna,botorch,gest,docs,test]'
 	@touch $@
 
 $(VENV)/service: pyproject.toml constraints.txt

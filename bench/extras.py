@@ -52,6 +52,14 @@ study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=15)
 assert best_now(study).params["x"] < 0.3
 """
 BOTORCH = "from windvane.integrations.botorch import EventTriggeredLoop"
+GEST = """
+from gest_api.vocs import VOCS
+from windvane.integrations.gest import WindvaneGenerator
+generator = WindvaneGenerator(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}), seed=0)
+for _ in range(15):
+    generator.ingest([point | {"f": point["x"] ** 2} for point in generator.suggest(1)])
+assert generator.best().x["x"] < 0.3
+"""
 POSTGRES = """
 import windvane as wv
 try:
@@ -98,6 +106,7 @@ CHECKS = {  # what each extra is for, as a program
     "service": SERVICE,
     "optuna": OPTUNA,
     "botorch": BOTORCH,
+    "gest": GEST,
     "stocks": "import skfolio.datasets",
     "docs": shell("build", "--strict", "-q", "-f", str(ROOT / "mkdocs.yml"), module="mkdocs"),
 }

@@ -60,6 +60,7 @@ def test_a_whole_step_needs_no_extra_and_no_scipy_stats():
         ("windvane.Study", ["sqlalchemy"], "studies"),
         ("import windvane.integrations.optuna", ["optuna"], "optuna"),
         ("import windvane.integrations.botorch", ["torch", "botorch", "gpytorch"], "botorch"),
+        ("import windvane.integrations.gest", ["gest_api"], "gest"),
         (
             "import windvane.plots\n"
             "opt = windvane.make(windvane.Box([(0, 1)]))\n"
@@ -78,7 +79,7 @@ def test_a_whole_step_needs_no_extra_and_no_scipy_stats():
             "service",
         ),
     ],
-    ids=["study", "optuna", "botorch", "plots", "demo", "serve"],
+    ids=["study", "optuna", "botorch", "gest", "plots", "demo", "serve"],
 )
 def test_a_missing_extra_says_which_to_install(code, hidden, extra):
     result = run(f"{HIDE.format(hidden=hidden)}\nimport windvane\n{code}")

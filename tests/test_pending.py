@@ -103,3 +103,9 @@ def test_bad_points_are_named_and_change_nothing(bad):
     with pytest.raises(wv.WindvaneError, match="x"):
         opt.ask(pending=bad)
     assert json.dumps(opt.state()) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_there_is_one_point_it_is_asked_for_beside_itself(name):
+    point = {"mode": "only"}
+    assert told(name, wv.Space(mode=wv.Choice(["only"])), 2).ask(pending=[point, point]) == point

@@ -66,8 +66,8 @@ class Domain(ABC):
 
     @cached_property
     def continuous(self) -> bool:
-        """Whether all coordinates do."""
-        return len(self.free_axes) == self.dim
+        """Whether all coordinates do; no coordinates are one point, and no continuum."""
+        return 0 < len(self.free_axes) == self.dim
 
     @property
     def choices(self) -> tuple[int, ...]:

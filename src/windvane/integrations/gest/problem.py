@@ -1,0 +1,71 @@
+"""What a VOCS asks for: a space and a goal; or a sentence that says what is not supported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gest_api.vocs import VOCS, MaximizeObjective, MinimizeObjective
+
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.integrations.gest.variables import Variable, variable
+from windvane.spaces import Space
+
+GOALS = {MinimizeObjective: "minimize", MaximizeObjective: "maximize"}
+ID = "_id"  # the standard's name
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The variables, the name of the objective, the goal, and the constants that go with every point."""
+
+    variables: tuple[Variable, ...]
+    objective: str
+    goal: str
+    constants: Mapping[str, Any]
+
+    @cached_property
+    def space(self) -> Space:
+        """The optimiser's space."""
+        return Space([(each.name, each.parameter) for each in self.variables])
+
+    def outward(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point of that space as it is suggested: a new dict, constants included."""
+        return {each.name: each.outward(point[each.name]) for each in self.variables} | dict(self.constants)
+
+
+def problem(vocs: Any) -> Problem:
+    """The problem that a VOCS describes.
+
+    >>> found = problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}, constants={"a": 3}))
+    >>> found.space, found.goal, found.outward({"x": 0.5})
+    (Space(x=Real(lo=0.0, hi=1.0, log=False)), 'minimize', {'x': 0.5, 'a': 3})
+    >>> problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE", "g": "MINIMIZE"}))
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: vocs: 2 objectives ('f', 'g'); Windvane optimises one
+    """
+    if not isinstance(vocs, VOCS):
+        raise InvalidType(f"vocs={vocs!r}: must be a VOCS of gest_api.vocs")
+    if not vocs.variables:
+        raise InvalidArgument("vocs: no variables; there must be at least one")
+    if len(vocs.objectives) != 1:
+        names = ", ".join(map(repr, vocs.objective_names))
+        count = f"{len(vocs.objectives)} objectives ({names})" if names else "no objective"
+        raise InvalidArgument(f"vocs: {count}; Windvane optimises one")
+    if vocs.constraints:
+        names = ", ".join(map(repr, vocs.constraint_names))
+        raise InvalidArgument(f"vocs: constraints are not supported, and there are {names}")
+    ((objective, kind),) = vocs.objectives.items()
+    goal = GOALS.get(type(kind))
+    if goal is None:
+        raise InvalidArgument(
+            f"vocs: objective {objective!r} is a {type(kind).__name__}; must be MINIMIZE or MAXIMIZE"
+        )
+    inputs = [*vocs.variable_names, *vocs.constant_names]
+    for name in inputs:
+        if name in (objective, ID) or inputs.count(name) > 1:
+            raise InvalidArgument(f"vocs: the name {name!r} is taken twice")
+    variables = tuple(variable(name, given) for name, given in vocs.variables.items())
+    return Problem(variables, objective, goal, {name: each.value for name, each in vocs.constants.items()})

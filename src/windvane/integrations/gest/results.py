@@ -1,0 +1,104 @@
+"""Results as they come in: what was evaluated, and its value or why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from windvane.checks import real
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.integrations.gest.problem import ID, Problem
+from windvane.integrations.gest.variables import single
+from windvane.progress import LARGEST
+
+ERROR, ERROR_TEXT = "xopt_error", "xopt_error_str"  # Xopt's names for a failed evaluation
+LONGEST = 200  # characters of a reason
+
+
+@dataclass(frozen=True)
+class Result:
+    """One evaluated point; `value` is None if there is none, and `reason` says why."""
+
+    point: Mapping[str, Any]
+    value: float | None
+    reason: str
+    id: int | None
+
+
+def read_all(results: Any, problem: Problem, issued: int) -> list[Result]:
+    """All results, or an error that says what is wrong with one of them; IDs go from 0 to `issued` - 1.
+
+    >>> from gest_api.vocs import VOCS
+    >>> from windvane.integrations.gest.problem import problem
+    >>> of = problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}))
+    >>> read_all([{"x": 0.5, "f": 2.0}], of, 0)
+    [Result(point={'x': 0.5}, value=2.0, reason='', id=None)]
+    >>> read_all([{"x": 0.5}], of, 0)
+    [Result(point={'x': 0.5}, value=None, reason="no value for 'f'", id=None)]
+    >>> read_all([{"x": 1.5, "f": 2.0}], of, 0)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: results[0]['x']=1.5: must be a finite number at least 0 and at most 1
+    """
+    if isinstance(results, Mapping | str | bytes) or not isinstance(results, Sequence):
+        raise InvalidType(f"results={results!r}: must be a list of dicts, one for each point")
+    return [_read(f"results[{at}]", each, problem, issued) for at, each in enumerate(results)]
+
+
+def _read(where: str, result: Any, problem: Problem, issued: int) -> Result:
+    if not isinstance(result, Mapping):
+        raise InvalidType(f"{where}={result!r}: must be a dict")
+    point = {}
+    for each in problem.variables:
+        if each.name not in result:
+            raise InvalidArgument(f"{where}: the variable {each.name!r} is missing")
+        point[each.name] = each.inward(f"{where}[{each.name!r}]", result[each.name])
+    for name, constant in problem.constants.items():
+        _check_constant(f"{where}[{name!r}]", result.get(name), constant)
+    value, reason = _value(where, result, problem.objective)
+    return Result(point, value, reason, _id(f"{where}['{ID}']", result.get(ID), issued))
+
+
+def _value(where: str, result: Mapping[str, Any], name: str) -> tuple[float | None, str]:
+    """The objective; if it is missing or not finite, or the evaluation raised an error, why there is none."""
+    failed = result.get(ERROR)
+    if failed is not None and not _missing(failed) and bool(failed):
+        lines = str(result.get(ERROR_TEXT) or "").strip().splitlines()
+        return None, (lines[-1].strip() if lines else "the evaluation raised an error")[:LONGEST]
+    value = single(result.get(name))
+    if value is None or _missing(value):
+        return None, f"no value for {name!r}"
+    if isinstance(value, float) and math.isinf(value):
+        return None, f"{name!r} is {value}"
+    return real(f"{where}[{name!r}]", value, at_least=-LARGEST, at_most=LARGEST), ""
+
+
+def _id(name: str, given: Any, issued: int) -> int | None:
+    """A number that was given out; a table with gaps holds it as a float, and NaN in the gaps."""
+    given = single(given)
+    if given is None or _missing(given):
+        return None
+    whole = type(given) is int or (isinstance(given, float) and given.is_integer())
+    if not whole or not 0 <= given < issued:
+        raise InvalidArgument(
+            f"{name}={given!r}: not one that this generator has given out; leave '{ID}' away for a point "
+            "that it did not suggest"
+        )
+    return int(given)
+
+
+def _check_constant(name: str, given: Any, constant: Any) -> None:
+    """A value measured under another constant is not one of this objective."""
+    given, constant = single(given), single(constant)
+    kinds = (str, int, float, bool)
+    if isinstance(given, kinds) and isinstance(constant, kinds) and not _missing(given) and given != constant:
+        raise InvalidArgument(f"{name}={given!r}: the VOCS has the constant {constant!r}")
+
+
+def _missing(value: Any) -> bool:
+    """NaN, and what pandas puts where there is nothing: neither equals itself, or says whether it does."""
+    try:
+        return not bool(value == value)
+    except (TypeError, ValueError):
+        return True
