@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,6 +17,8 @@ from windvane.errors import InvalidArgument, InvalidType, UnknownName
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Shape = tuple[int | str | None, ...]
+Time = float | datetime | None
+LONGEST = 10_000  # characters of a reason
 GOALS = {"maximize": "maximize", "maximise": "maximize", "minimize": "minimize", "minimise": "minimize"}
 
 
@@ -85,6 +88,41 @@ def real(
     ):
         raise InvalidArgument(f"{name}={value!r}: must be {_number(above, at_least, below, at_most)}")
     return number
+
+
+def instant(name: str, value: Any) -> float:
+    """A time: a finite number in the caller's unit, or a datetime with a time zone, in seconds since 1970.
+
+    >>> instant("time", datetime(2026, 3, 1, 12, tzinfo=UTC))
+    1772366400.0
+    >>> instant("time", datetime(2026, 3, 1, 12))
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: time=datetime.datetime(2026, 3, 1, 12, 0): must have a time zone, ...
+    """
+    if isinstance(value, datetime):
+        if value.utcoffset() is None:  # whose clock? A guess would be off by hours, twice a year by one
+            raise InvalidArgument(f"{name}={value!r}: must have a time zone, as datetime.now(UTC) has")
+        return value.timestamp()
+    return real(name, value)
+
+
+def clock_text(stamp: float, like: Any) -> str:
+    """A time in words: as a date if it is compared with one, else the number."""
+    if not isinstance(like, datetime):
+        return repr(stamp)
+    try:
+        return datetime.fromtimestamp(stamp, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return repr(stamp)
+
+
+def reason_text(reason: Any) -> str:
+    """A reason in the caller's words, as it can be stored: a lone surrogate becomes a question mark."""
+    if not isinstance(reason, str):
+        raise InvalidType(f"reason={reason!r}: must be text")
+    if len(reason) > LONGEST or "\0" in reason:
+        raise InvalidArgument(f"reason: must be text of at most {LONGEST} characters without NUL")
+    return reason.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
 
 
 def probability(name: str, value: Any) -> float:

@@ -245,7 +245,9 @@ class Event(ComparedByValue):
     `outlier` is the step of the observation set aside before, if this one showed that it was an outlier.
     `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.
     `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any.
-    `change` is what is believed to have happened, if that is why there was a reset.
+    `change` is what is believed to have happened, if that is why there was a reset. `cause` of a reset is
+    "triggered", "forced" by the upper end of the reset window, or "asked": then somebody called `reset`, `x`
+    is None, and what is about an observation is NaN. It is empty if there was no reset.
     """
 
     step: int
@@ -268,6 +270,7 @@ class Event(ComparedByValue):
     outlier: int | None = None
     beliefs: Mapping[str, float] = field(default_factory=dict)
     change: Change | None = None
+    cause: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: arrays become lists, and a number that is not finite becomes None."""

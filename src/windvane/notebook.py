@@ -15,6 +15,9 @@ import numpy as np
 
 def event(record: Any) -> str:
     """An `Event`: what was told, what had been predicted, and what was made of it."""
+    if record.cause == "asked":
+        rows = {"why": record.reason, "in use": "0 observations: all that came before is of the past"}
+        return card(f"after step {record.step}: reset, asked for", rows, marked=True)
     spread = math.sqrt(record.std**2 + record.noise_variance)
     relation = ">" if record.statistic > record.threshold else "≤"
     tested = f"{record.statistic:.4g} {relation} {record.threshold:.4g}"

@@ -23,13 +23,13 @@ import numpy as np
 
 from windvane import progress as saved
 from windvane.acquisition import Moment, believed_best
-from windvane.checks import Array, goal_name, integer, real
+from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, real, reason_text
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.older import upgraded
-from windvane.progress import LARGEST, Held, Progress, echo, limit_view
+from windvane.progress import LARGEST, Held, Progress, asked_event, echo, limit_view
 from windvane.spaces import Region
 from windvane.spaces.base import Domain, SeenContext
 from windvane.surrogates import Mixture, Model, Surrogate, reaches
@@ -43,6 +43,7 @@ APART = 0.005  # of the range: how far apart evaluations of the same moment are,
 BESIDE = 16  # if they are at most so many; more are as near as it takes
 ENOUGH = 20  # observations from which a kernel says what matters
 FEW = 32  # observations, see docs/decisions/0005
+MOST_AT_ONCE = 1000  # points of one `ask`
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
 
@@ -131,11 +132,12 @@ class Optimizer:
     def _now(self, time: Any) -> tuple[float, float]:
         """A time as told, and on the model's axis, where the first observation is at 1."""
         last, origin = self._progress.last_time, self._progress.origin
-        stamp = self.time if time is None else real("time", time)
+        stamp = self.time if time is None else instant("time", time)
         if last is None:
             return stamp, 1.0
         if stamp < last:
-            raise InvalidArgument(f"time={time!r}: must not be before the last observation at {last!r}")
+            shown = clock_text(last, time)
+            raise InvalidArgument(f"time={time!r}: must not be before the last observation at {shown}")
         now = (stamp - (origin + 1.0)) + 1.0  # in this order, so that large stamps do not swallow the 1
         if not math.isfinite(now):
             raise InvalidArgument(f"time={time!r}: too far from the first observation at {origin + 1.0!r}")
@@ -154,9 +156,10 @@ class Optimizer:
     def ask(
         self,
         *,
-        time: float | None = None,
+        time: Time = None,
         pending: Sequence[Any] = (),
         context: Mapping[str, Any] | None = None,
+        count: int | None = None,
     ) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
 
@@ -164,16 +167,23 @@ class Optimizer:
         observation that was set aside (`event.set_aside`) it is that observation's point, under this context.
         `pending` are points that are being evaluated at this moment: the answer is chosen as if
         each of them had given the value that is predicted there. Nothing is learned from that.
+        With `count` it is a list of so many points, each chosen with those before it pending.
         """
+        if count is not None:
+            wanted, points = integer("count", count, at_least=1, at_most=MOST_AT_ONCE), list[Any]()
+            while len(points) < wanted:
+                beside = [*_points("pending", pending), *points]
+                points.append(self.ask(time=time, pending=beside, context=context))
+            return points
         progress = self._progress
         held, surrogate = progress.held, progress.surrogate
         _, now = self._now(time)
         seen = self.space.seen(context)
-        if not isinstance(pending, Sequence | np.ndarray) or isinstance(pending, str | bytes):
-            raise InvalidType(f"pending={pending!r}: must be a list of points")
-        beside = [self.space.encode(point) for point in pending]
-        if held is not None and not any(np.array_equal(held.observation.x, x) for x in beside):
-            return _under(echo(held.x), seen)
+        beside = [self.space.encode(point) for point in _points("pending", pending)]
+        if held is not None:
+            again = _under(echo(held.x), seen)
+            if not beside or not any(np.array_equal(self.space.encode(again), x) for x in beside):
+                return again
         if beside:
             with self._threads():
                 for number, point in enumerate(beside):
@@ -204,14 +214,14 @@ class Optimizer:
         region = Region.all_of(self.space)
         return region if seen is None else region.fixed(seen.fixed)
 
-    def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
+    def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
         encoded, (_, now) = self.space.encode_many(points), self._now(time)
         with self._threads():
             mean, std = self._progress.surrogate.predict(encoded, now)
         return self._sign * mean, std
 
-    def best(self, time: float | None = None, *, context: Mapping[str, Any] | None = None) -> Best:
+    def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
         """The point believed best now, under this context: the maximiser of the posterior mean.
 
         Where the posterior cannot tell, because nothing was measured nearby, it is a measured point. Right
@@ -233,9 +243,10 @@ class Optimizer:
 
     # -- telling ---------------------------------------------------------------------------------------
 
-    def tell(self, x: Any, y: float, time: float | None = None) -> Event:
+    def tell(self, x: Any, y: float, time: Time = None) -> Event:
         """Record the value `y` observed at `x`; returns everything that happened.
 
+        `time` is a number in any unit, or a datetime with a time zone, which is its seconds since 1970.
         Whatever is raised, an interrupt included, the optimiser is as it was before.
         """
         point = self.space.encode(x)
@@ -245,6 +256,38 @@ class Optimizer:
         told = echo(x)
         with self._threads():
             after, event = self._told(new, told, float(y), stamp)
+        self._progress = after
+        return event
+
+    def reset(self, reason: str = "") -> Event:
+        """Something is known to have changed: what was measured before is about the past.
+
+        Nothing of it is kept, since all of it came before the change; a reset by the trigger keeps what came
+        since. Hyperparameters stay as a first guess, as after any reset, and `auto` remembers the regime, in
+        case it comes back. The event has `cause="asked"` and the step and time of the last observation, and
+        neither a point nor a value. With no observation in use, as before the first tell, it does no harm.
+
+        >>> import windvane as wv
+        >>> opt = wv.make(wv.Box([(0, 1)]), seed=0)
+        >>> event = opt.tell(opt.ask(), 1.0)
+        >>> event = opt.reset("new pump")
+        >>> event.cause, event.reason, event.step, event.size, opt.size
+        ('asked', 'new pump', 1, 0, 0)
+        """
+        why, before = reason_text(reason), self._progress
+        with self._threads():
+            surrogate = before.surrogate
+            if self.size:
+                nothing = Dataset.empty(surrogate.data.dim)
+                surrogate = surrogate.restart(nothing, None, Change(before.step, 1.0))
+            after = before._replace(
+                surrogate=surrogate,
+                memory=self.composition.trigger.start(),
+                allowance=self.composition.limit.start(),
+                elapsed=1,
+                held=None,
+            )
+            event = asked_event(before, surrogate.beliefs(), why)
         self._progress = after
         return event
 
@@ -369,6 +412,7 @@ class Optimizer:
             outlier=None if ruling.outlier is None else ruling.outlier.step,
             beliefs=after.surrogate.beliefs(),
             change=self._changed(ruling),
+            cause="" if ruling.decision == "no" else ruling.decision,
         )
 
     def _changed(self, ruling: Ruling) -> Change | None:
@@ -395,6 +439,12 @@ class Optimizer:
             "seed": self.seed,
             **saved.plain(self._progress),
         }
+
+
+def _points(name: str, given: Any) -> Sequence[Any]:
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+        raise InvalidType(f"{name}={given!r}: must be a list of points")
+    return given  # type: ignore[return-value]  # an array is as good
 
 
 def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:

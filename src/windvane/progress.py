@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from windvane.checks import Array, integer, real
 from windvane.codec import decode
 from windvane.composition import Composition
-from windvane.data import Observation
+from windvane.data import Event, Observation
 from windvane.errors import CorruptState
 from windvane.retention import Belief
 from windvane.retention import base as limits
@@ -49,6 +50,31 @@ def limit_view(surrogate: Surrogate) -> Belief:
     """What a limit may know of the model in force."""
     model, scaling = surrogate.model, surrogate.model.scaling
     return Belief(model.kernel, model.temporal, model.noise_variance, scaling.offset, scaling.scale)
+
+
+def asked_event(before: Progress, beliefs: Mapping[str, float], reason: str) -> Event:
+    """The record of a reset that somebody asked for: after the last observation, and about none."""
+    unknown = math.nan
+    return Event(
+        step=before.step - 1,
+        time=unknown if before.last_time is None else before.last_time,
+        x=None,
+        y=unknown,
+        mean=unknown,
+        std=unknown,
+        noise_variance=unknown,
+        log_density=unknown,
+        statistic=0.0,  # nothing was tested
+        threshold=math.inf,
+        monitored=False,
+        elapsed=before.elapsed - 1,
+        reset=True,
+        reason=reason or "asked for",
+        kept=0,
+        size=0,
+        beliefs=beliefs,
+        cause="asked",
+    )
 
 
 def plain(progress: Progress) -> dict[str, Any]:

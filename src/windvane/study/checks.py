@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from windvane.checks import integer, real
+from windvane.checks import reason_text as reason_text
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.study.trial import Trial
 
 NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
 LARGEST = 16_384  # bytes of metadata
-LONGEST = 10_000  # characters of a reason
 LAST = 2**31 - 1  # the largest number that the tables hold
 
 
@@ -40,15 +40,6 @@ def key_text(key: Any) -> str | None:
     if not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
         raise InvalidArgument("key: must be 1 to 200 printable ASCII characters")
     return key
-
-
-def reason_text(reason: Any) -> str:
-    """Why a trial failed."""
-    if not isinstance(reason, str):
-        raise InvalidType(f"reason={reason!r}: must be text")
-    if len(reason) > LONGEST or "\0" in reason:
-        raise InvalidArgument(f"reason: must be text of at most {LONGEST} characters without NUL")
-    return reason.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
 
 
 def metadata_of(metadata: Any) -> dict[str, Any]:
