@@ -153,7 +153,7 @@ def test_the_number_of_points_is_a_number():
         ),
         (
             {"objectives": {"f": "EXPLORE"}},
-            "objective 'f' is a ExploreObjective; must be MINIMIZE or MAXIMIZE",
+            "objective 'f': must be MINIMIZE or MAXIMIZE, not ExploreObjective",
         ),
         ({"constraints": {"c": ["LESS_THAN", 0.5]}}, "constraints are not supported, and there are 'c'"),
         ({"objectives": {"x": "MINIMIZE"}}, "the name 'x' is taken twice"),
@@ -178,7 +178,8 @@ def test_the_number_of_points_is_a_number():
             {"variables": {"x": DiscreteVariable(values={1.0, math.inf})}},
             "variable 'x': values: inf is not finite",
         ),
-        ({"variables": {"x": [0.0, 1.0], "load": ContextualVariable()}}, "variable 'load': contextual"),
+        ({"variables": {"x": [0.0, 1.0], "load": ContextualVariable()}}, "variable 'load': .* needs a range"),
+        ({"variables": {"load": ContextualVariable(domain=[0, 1])}}, "all variables are contextual"),
     ],
 )
 def test_a_vocs_that_is_not_supported_is_a_value_error(changed, said):

@@ -1,7 +1,10 @@
 """In Xopt 3, unchanged. Xopt is not among the packages of the tests: the environment of `make bench` has it."""
 
 import copy
+import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from gest_api.vocs import VOCS
 
@@ -9,6 +12,7 @@ xopt = pytest.importorskip(
     "xopt", minversion="3.0", reason="needs Xopt 3; the environment of `make bench` has it"
 )
 
+import windvane as wv  # noqa: E402
 from windvane.integrations.gest import WindvaneGenerator  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # Xopt and what it imports are not ours to correct
@@ -119,8 +123,40 @@ def test_the_asynchronous_xopt_as_well():
     assert loop.generator.optimizer.size == len(loop.data)
 
 
-def test_it_can_be_printed_and_dumped(tmp_path):
-    loop = make(xopt_dump_file=str(tmp_path / "run.yaml"))
-    loop.step()
-    assert "WindvaneGenerator" in str(loop)
-    assert "WindvaneGenerator" in (tmp_path / "run.yaml").read_text()
+def test_a_run_is_dumped_and_read_again(tmp_path, monkeypatch):
+    monkeypatch.setitem(xopt.generators.generators, "windvane", WindvaneGenerator)
+    file = tmp_path / "run.yaml"
+    generator = WindvaneGenerator(PROBLEM, "tv-gp-ucb", seed=0, rate=0.03, kernel=wv.RBF(0.2))
+    loop = xopt.Xopt(generator=generator, evaluator=xopt.Evaluator(function=f"{__name__}.valley"))
+    assert "algorithm: tv-gp-ucb" in str(loop)
+    monkeypatch.setitem(sys.modules, __name__, SimpleNamespace(valley=valley))
+    loop.xopt_dump_file = str(file)
+    for _ in range(6):
+        loop.step()
+    for again in (xopt.Xopt(file.read_text()), xopt.Xopt.from_file(str(file))):
+        made, before = again.generator, loop.generator
+        assert made._recipe == before._recipe
+        assert made.vocs == before.vocs
+        assert made.optimizer.size == 6
+        np.testing.assert_allclose(made.optimizer.data.y, before.optimizer.data.y, atol=1e-9)  # 10 decimals
+        again.step()
+
+
+@pytest.mark.parametrize("written", [None, {}, {"vocs": {}, "algorthm": "auto"}])
+def test_a_file_that_was_altered_is_refused(written):
+    with pytest.raises(wv.WindvaneError, match="generator"):
+        WindvaneGenerator.model_validate(written)
+
+
+def test_contexts_are_reported_by_the_evaluator():
+    def under_load(inputs):
+        load = 60.0
+        return {"f": (inputs["x"] - load / 10) ** 2, "load": load}
+
+    problem = VOCS(variables={"x": [0.0, 10.0], "load": "CONTEXTUAL"}, objectives={"f": "MINIMIZE"})
+    generator = WindvaneGenerator(problem, seed=0, contexts={"load": wv.Context(0, 100)})
+    loop = xopt.Xopt(generator=generator, evaluator=xopt.Evaluator(function=under_load))
+    for _ in range(15):
+        loop.step()
+    assert loop.generator.context == {"load": 60.0}
+    assert abs(loop.generator.best().x["x"] - 6) < 0.5

@@ -9,19 +9,24 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
+import numpy as np
 from gest_api.generator import Generator
 from gest_api.vocs import VOCS
+from pydantic_core import SchemaSerializer, core_schema
 
 from windvane.algorithms import fresh_seed, make
 from windvane.checks import integer
 from windvane.data import Best, Event
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.integrations.gest.problem import ID, problem
+from windvane.integrations.gest.recipe import Recipe
 from windvane.integrations.gest.results import Result, read_all
 from windvane.integrations.gest.suggested import Outstanding, Suggested
 from windvane.optimizer import Optimizer, restore
+from windvane.spaces import Context
 
 STATE_VERSION = 1
+WRITTEN = ("algorithm", "seed", "options", "contexts")  # in a file of Xopt's, beside the VOCS
 DECIDED = ("goal", "space", "name")  # by the VOCS, or by `algorithm`
 REMEMBERED = 1000  # events and failures
 logger = logging.getLogger("windvane.gest")
@@ -32,6 +37,7 @@ class Known:
     """All that changes in a generator; replaced as one, so that a result is learned from or not."""
 
     optimizer: Optimizer
+    context: Mapping[str, Any] | None
     suggested: Suggested = field(default_factory=Suggested)
     events: tuple[Event, ...] = ()
     failures: tuple[Result, ...] = ()
@@ -44,6 +50,9 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     default, `auto`, needs to be told nothing. The goal and the space come from `vocs`. Every suggestion has
     an ID (`"_id"`), by which its result is recognised; a result without one is a point that somebody else
     chose, and is learned from like any other. Results without a value are kept in `failures`.
+
+    Contextual variables are contexts: see `context`. One without a finite domain needs a range, such as
+    `contexts={"load": wv.Context(0, 100)}`; so does one that is an integer, a choice, or periodic.
 
     >>> from gest_api.vocs import VOCS
     >>> vocs = VOCS(variables={"x": [0.0, 10.0]}, objectives={"f": "MINIMIZE"}, constants={"offset": 3.0})
@@ -62,26 +71,36 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     returns_id = True
 
     def __init__(
-        self, vocs: VOCS, algorithm: str = "auto", *, seed: int | None = None, **options: Any
+        self,
+        vocs: VOCS,
+        algorithm: str = "auto",
+        *,
+        seed: int | None = None,
+        contexts: Mapping[str, Context] | None = None,
+        **options: Any,
     ) -> None:
+        self._problem = problem(vocs, contexts)
         super().__init__(vocs)
         for name in DECIDED:
             if name in options:
                 raise InvalidArgument(f"{name}={options[name]!r}: not an option; the VOCS decides")
-        self.vocs = vocs
-        seed = fresh_seed() if seed is None else integer("seed", seed, at_least=0)
         if not isinstance(algorithm, str):
             raise InvalidType(f"algorithm={algorithm!r}: must be the name of an algorithm such as 'auto'")
-        self._problem = problem(vocs)
-        self._start(make(algorithm, self._problem.space, goal=self._problem.goal, seed=seed, **options))
-
-    def _start(self, blank: Optimizer) -> None:
-        self._blank = blank  # told nothing: where it begins again if its data are replaced
-        self._known = Known(copy.copy(blank))
+        seed = fresh_seed() if seed is None else integer("seed", seed, at_least=0)
+        self.vocs = vocs
+        self._recipe = Recipe(algorithm, seed, options, dict(contexts or {}))
+        self._known = self._blank()
         self._lock = RLock()
 
+    def _blank(self) -> Known:
+        """What is known before anything is."""
+        of, recipe = self._problem, self._recipe
+        optimizer = make(recipe.algorithm, of.space, goal=of.goal, seed=recipe.seed, **recipe.options)
+        middle = of.space.decode(np.full(of.space.dim, 0.5))
+        return Known(optimizer, {each.name: middle[each.name] for each in of.contexts} or None)
+
     def _validate_vocs(self, vocs: VOCS) -> None:
-        problem(vocs)
+        problem(vocs, {each.name: each.context for each in self._problem.contexts})
 
     def __repr__(self) -> str:
         return f"<WindvaneGenerator: {self.optimizer!r}>"
@@ -94,7 +113,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
         with self._lock:
             known, found = self._known, []
             for _ in range(count):
-                point = known.optimizer.ask(pending=known.suggested.points)
+                point = known.optimizer.ask(pending=known.suggested.points, context=known.context)
                 found.append({**self._problem.outward(point), ID: known.suggested.issued})
                 known = replace(known, suggested=known.suggested.add(point))
             self._known = known
@@ -103,8 +122,9 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     def ingest(self, results: list[dict[str, Any]]) -> None:
         """Learn from results, in this order; of bad ones nothing is learned, nor of any beside them."""
         with self._lock:
-            read = read_all(results, self._problem, self._known.suggested.issued)
-            self._known = self._after(self._known, read)
+            known = self._known
+            read = read_all(results, self._problem, known.suggested.issued, known.context)
+            self._known = self._after(known, read)
 
     def finalize(self) -> None:
         """Nothing to do: what it was told is learned at once."""
@@ -126,17 +146,34 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
         """The last results that had no value, each with its `point` and the `reason`, newest last."""
         return self._known.failures
 
+    @property
+    def context(self) -> dict[str, Any] | None:
+        """What suggestions are made for: the contextual variables as last set here or reported in a result.
+
+        Before that, it is the middle of their ranges. None if there are no such variables.
+        """
+        context = self._known.context
+        return None if context is None else dict(context)
+
+    @context.setter
+    def context(self, observed: Mapping[str, Any]) -> None:
+        with self._lock:
+            seen = self._problem.space.seen(observed)
+            self._known = replace(self._known, context=None if seen is None else seen.values)
+
     def best(self) -> Best:
-        """The point believed best now, constants included, with mean and standard deviation there."""
-        found = self.optimizer.best()
+        """The point believed best now and under this context, with mean and standard deviation there."""
+        found = self.optimizer.best(context=self._known.context)
         return Best(self._problem.outward(found.x), found.mean, found.std)
 
     def _after(self, known: Known, results: Sequence[Result]) -> Known:
         """What is known after results; nothing is changed."""
-        optimizer, suggested = copy.copy(known.optimizer), known.suggested
+        optimizer, suggested, context = copy.copy(known.optimizer), known.suggested, known.context
         events, failures = list(known.events), list(known.failures)
         for result in results:
-            suggested = suggested.without(result.id, result.point)
+            suggested = suggested.without(result.id, self._problem.settings(result.point))
+            if context is not None:
+                context = {name: result.point[name] for name in context}
             if result.value is None:
                 failures.append(result)
                 logger.warning("no value at %s: %s", result.point, result.reason)
@@ -144,7 +181,9 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
             events.append(optimizer.tell(dict(result.point), result.value))
             if events[-1].reset:
                 logger.info("step %d: %s", events[-1].step, events[-1].reason)
-        return Known(optimizer, suggested, tuple(events[-REMEMBERED:]), tuple(failures[-REMEMBERED:]))
+        return Known(
+            optimizer, context, suggested, tuple(events[-REMEMBERED:]), tuple(failures[-REMEMBERED:])
+        )
 
     # -- what Xopt calls beside the standard -----------------------------------------------------------
 
@@ -162,7 +201,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 raise InvalidArgument(
                     f"data: {len(rows)} rows, fewer than the {seen} that the generator knows"
                 )
-            read = read_all(rows[seen:], self._problem, 0)
+            read = read_all(rows[seen:], self._problem, 0, self._known.context)
             self._known = self._after(self._known, read)
 
     @property
@@ -173,8 +212,9 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     @data.setter
     def data(self, data: Any) -> None:
         with self._lock:
-            read = read_all(_rows(data), self._problem, 0)
-            begun = Known(copy.copy(self._blank), Suggested(issued=self._known.suggested.issued))
+            blank = self._blank()
+            read = read_all(_rows(data), self._problem, 0, blank.context)
+            begun = replace(blank, suggested=Suggested(issued=self._known.suggested.issued))
             self._known = self._after(begun, read)
 
     # -- state -----------------------------------------------------------------------------------------
@@ -184,19 +224,20 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
         known = self._known
         suggested = known.suggested
         out = [[key, dict(each.point), each.until] for key, each in suggested.out.items()]
+        context = {} if known.context is None else {"context": dict(known.context)}
         return {
             "windvane.gest": STATE_VERSION,
+            "made": self._recipe.note(),
             "issued": suggested.issued,
             "received": suggested.received,
             "out": out,
-            "blank": self._blank.state(),
+            **context,
             "optimizer": known.optimizer.state(),
         }
 
     @classmethod
     def restore(cls, vocs: VOCS, state: Any) -> WindvaneGenerator:
         """The generator that wrote the state, for the same VOCS: it suggests the same points."""
-        of = problem(vocs)
         if not isinstance(state, Mapping) or "windvane.gest" not in state:
             raise CorruptState(
                 "state: not that of a WindvaneGenerator; expected the dict that state() returned"
@@ -206,23 +247,46 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 f"state: written in format {state['windvane.gest']!r}; this reads {STATE_VERSION}"
             )
         try:
-            blank, optimizer = restore(state["blank"]), restore(state["optimizer"])
+            recipe, optimizer = Recipe.read(state["made"]), restore(state["optimizer"])
             out = {key: Outstanding(point, until) for key, point, until in state["out"]}
             suggested = Suggested(state["issued"], state["received"], out)
         except CorruptState:
             raise
         except Exception as error:  # the state is to blame, whatever reading it has led to
             raise CorruptState(f"state: incomplete or altered ({type(error).__name__}: {error})") from error
-        if (optimizer.space, optimizer.goal) != (of.space, of.goal):
+        made = cls(vocs, **recipe.arguments())
+        now = made.optimizer
+        if (optimizer.space, optimizer.goal) != (now.space, now.goal):
             raise InvalidArgument(
-                f"vocs: asks to {of.goal} over {of.space}; the state is of a generator that was to "
+                f"vocs: asks to {now.goal} over {now.space}; the state is of a generator that was to "
                 f"{optimizer.goal} over {optimizer.space}"
             )
-        made = cls.__new__(cls)
-        made.vocs, made._problem = vocs, of
-        made._start(blank)
-        made._known = Known(optimizer, suggested)
+        seen = optimizer.space.seen(state.get("context"))
+        made._known = Known(optimizer, None if seen is None else seen.values, suggested)
         return made
+
+    @classmethod
+    def model_validate(cls, written: Mapping[str, Any]) -> WindvaneGenerator:
+        """The generator of a file that Xopt has written, under the name that Xopt calls; without data."""
+        if not isinstance(written, Mapping) or "vocs" not in written:
+            raise InvalidArgument(f"generator={written!r}: must be a dict with the key 'vocs'")
+        unknown = set(written) - {"name", "vocs", *WRITTEN}
+        if unknown:
+            raise InvalidArgument(
+                f"generator: unknown keys {sorted(unknown)}; must be vocs, {', '.join(WRITTEN)}"
+            )
+        recipe = Recipe.read(
+            {"algorithm": "auto", "seed": None} | {k: written[k] for k in WRITTEN if k in written}
+        )
+        return cls(VOCS.model_validate(written["vocs"]), **recipe.arguments())
+
+    def _written(self) -> dict[str, Any]:
+        return {"vocs": self.vocs.model_dump(), **self._recipe.note()}
+
+    # what pydantic looks for when a model, such as an Xopt, holds an object of a kind that it does not know
+    __pydantic_serializer__ = SchemaSerializer(
+        core_schema.any_schema(serialization=core_schema.plain_serializer_function_ser_schema(_written))
+    )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WindvaneGenerator:
         """Xopt takes a copy of the generator that it is given; what changes is a value, so this is cheap."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gest_api.vocs import VOCS, MaximizeObjective, MinimizeObjective
+from gest_api.vocs import VOCS, ContextualVariable, MaximizeObjective, MinimizeObjective
 
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.integrations.gest.variables import Variable, variable
-from windvane.spaces import Space
+from windvane.integrations.gest.variables import Observed, Variable, variable
+from windvane.spaces import Context, Space
 
 GOALS = {MinimizeObjective: "minimize", MaximizeObjective: "maximize"}
 ID = "_id"  # the standard's name
@@ -32,12 +32,26 @@ class Problem:
         return Space([(each.name, each.parameter) for each in self.variables])
 
     def outward(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        """A point of that space as it is suggested: a new dict, constants included."""
-        return {each.name: each.outward(point[each.name]) for each in self.variables} | dict(self.constants)
+        """A point of that space as it is suggested: a new dict, with constants and without contexts."""
+        return {each.name: each.outward(point[each.name]) for each in self.chosen} | dict(self.constants)
+
+    @cached_property
+    def chosen(self) -> tuple[Variable, ...]:
+        """The variables that are suggested."""
+        return tuple(each for each in self.variables if not isinstance(each, Observed))
+
+    @cached_property
+    def contexts(self) -> tuple[Observed, ...]:
+        """The variables that are observed."""
+        return tuple(each for each in self.variables if isinstance(each, Observed))
+
+    def settings(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """What was chosen of a point."""
+        return {each.name: point[each.name] for each in self.chosen}
 
 
-def problem(vocs: Any) -> Problem:
-    """The problem that a VOCS describes.
+def problem(vocs: Any, contexts: Any = None) -> Problem:
+    """The problem that a VOCS describes; `contexts` says more about its contextual variables.
 
     >>> found = problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}, constants={"a": 3}))
     >>> found.space, found.goal, found.outward({"x": 0.5})
@@ -61,11 +75,28 @@ def problem(vocs: Any) -> Problem:
     goal = GOALS.get(type(kind))
     if goal is None:
         raise InvalidArgument(
-            f"vocs: objective {objective!r} is a {type(kind).__name__}; must be MINIMIZE or MAXIMIZE"
+            f"vocs: objective {objective!r}: must be MINIMIZE or MAXIMIZE, not {type(kind).__name__}"
         )
     inputs = [*vocs.variable_names, *vocs.constant_names]
     for name in inputs:
         if name in (objective, ID) or inputs.count(name) > 1:
             raise InvalidArgument(f"vocs: the name {name!r} is taken twice")
-    variables = tuple(variable(name, given) for name, given in vocs.variables.items())
+    contexts = _contexts(vocs, contexts)
+    variables = tuple(variable(name, given, contexts.get(name)) for name, given in vocs.variables.items())
+    if all(isinstance(each, Observed) for each in variables):
+        raise InvalidArgument("vocs: all variables are contextual; there must be one to choose")
     return Problem(variables, objective, goal, {name: each.value for name, each in vocs.constants.items()})
+
+
+def _contexts(vocs: VOCS, given: Any) -> dict[str, Context]:
+    """What was said about contextual variables; each of the VOCS's, and each a `Context`."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidType(f"contexts={given!r}: must be a dict, as in {{'load': wv.Context(0, 100)}}")
+    for name, context in given.items():
+        if not isinstance(vocs.variables.get(name), ContextualVariable):
+            raise InvalidArgument(f"contexts[{name!r}]: the VOCS has no contextual variable of this name")
+        if not isinstance(context, Context):
+            raise InvalidType(f"contexts[{name!r}]={context!r}: must be a wv.Context")
+    return dict(given)

@@ -10,7 +10,7 @@ from typing import Any
 from windvane.checks import real
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.gest.problem import ID, Problem
-from windvane.integrations.gest.variables import single
+from windvane.integrations.gest.variables import Observed, single
 from windvane.progress import LARGEST
 
 ERROR, ERROR_TEXT = "xopt_error", "xopt_error_str"  # Xopt's names for a failed evaluation
@@ -27,8 +27,12 @@ class Result:
     id: int | None
 
 
-def read_all(results: Any, problem: Problem, issued: int) -> list[Result]:
+def read_all(
+    results: Any, problem: Problem, issued: int, context: Mapping[str, Any] | None = None
+) -> list[Result]:
     """All results, or an error that says what is wrong with one of them; IDs go from 0 to `issued` - 1.
+
+    Of an evaluation that failed nobody may have reported the `context`; then it is the one known before.
 
     >>> from gest_api.vocs import VOCS
     >>> from windvane.integrations.gest.problem import problem
@@ -43,20 +47,30 @@ def read_all(results: Any, problem: Problem, issued: int) -> list[Result]:
     """
     if isinstance(results, Mapping | str | bytes) or not isinstance(results, Sequence):
         raise InvalidType(f"results={results!r}: must be a list of dicts, one for each point")
-    return [_read(f"results[{at}]", each, problem, issued) for at, each in enumerate(results)]
+    read = []
+    for at, each in enumerate(results):
+        read.append(_read(f"results[{at}]", each, problem, issued, context or {}))
+        context = read[-1].point
+    return read
 
 
-def _read(where: str, result: Any, problem: Problem, issued: int) -> Result:
+def _read(where: str, result: Any, problem: Problem, issued: int, context: Mapping[str, Any]) -> Result:
     if not isinstance(result, Mapping):
         raise InvalidType(f"{where}={result!r}: must be a dict")
+    value, reason = _value(where, result, problem.objective)
     point = {}
     for each in problem.variables:
-        if each.name not in result:
-            raise InvalidArgument(f"{where}: the variable {each.name!r} is missing")
-        point[each.name] = each.inward(f"{where}[{each.name!r}]", result[each.name])
+        given = single(result.get(each.name))
+        absent = given is None or (isinstance(each, Observed) and _missing(given))
+        if absent and value is None and isinstance(each, Observed) and each.name in context:
+            point[each.name] = context[each.name]
+            continue
+        if absent:
+            kind = "contextual variable" if isinstance(each, Observed) else "variable"
+            raise InvalidArgument(f"{where}: the {kind} {each.name!r} is missing")
+        point[each.name] = each.inward(f"{where}[{each.name!r}]", given)
     for name, constant in problem.constants.items():
         _check_constant(f"{where}[{name!r}]", result.get(name), constant)
-    value, reason = _value(where, result, problem.objective)
     return Result(point, value, reason, _id(f"{where}['{ID}']", result.get(ID), issued))
 
 

@@ -12,10 +12,14 @@ TIMES = 3  # and so many for each point that was out when it was suggested
 
 @dataclass(frozen=True)
 class Outstanding:
-    """A point that was suggested; it is taken for lost when `until` results have come in."""
+    """A point that was suggested, contexts included; taken for lost when `until` results have come in."""
 
     point: Mapping[str, Any]
     until: int
+
+    def chose(self, settings: Mapping[str, Any]) -> bool:
+        """Whether these are its settings, whatever the contexts."""
+        return all(self.point[name] == value for name, value in settings.items())
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,10 @@ class Suggested:
         out = {**self.out, self.issued: Outstanding(point, until)}
         return Suggested(self.issued + 1, self.received, out)
 
-    def without(self, number: int | None, point: Mapping[str, Any]) -> Suggested:
-        """After a result; one that has no ID belongs to the oldest suggestion of this very point."""
+    def without(self, number: int | None, settings: Mapping[str, Any]) -> Suggested:
+        """After a result; one that has no ID belongs to the oldest suggestion of these very settings."""
         if number is None:
-            number = next((key for key, each in self.out.items() if each.point == point), None)
+            number = next((key for key, each in self.out.items() if each.chose(settings)), None)
         received = self.received + 1
         out = {key: each for key, each in self.out.items() if key != number and each.until > received}
         return Suggested(self.issued, received, out)

@@ -17,7 +17,7 @@ from gest_api.vocs import BaseVariable, ContextualVariable, ContinuousVariable, 
 
 from windvane.checks import real
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
-from windvane.spaces import Choice, Integer, Real
+from windvane.spaces import Choice, Context, Integer, Real
 from windvane.spaces.base import Option, Parameter
 
 ROUNDING = 1e-9  # of the range: a number that a file or a table has rounded is still the one suggested
@@ -135,8 +135,31 @@ class Options(Variable):
         return inner
 
 
-def variable(name: str, given: BaseVariable) -> Variable:
+@final
+@dataclass(frozen=True)
+class Observed(Variable):
+    """A context: measured, not chosen."""
+
+    context: Context
+
+    @cached_property
+    def parameter(self) -> Parameter:
+        return self.context
+
+    def inward(self, name: str, value: Any) -> Option:
+        value = single(value)
+        if isinstance(self.context.values, Integer) and isinstance(value, float) and value.is_integer():
+            value = int(value)  # a table with a gap holds integers as floats
+        return self.context.observed(name, value)
+
+    def outward(self, inner: Any) -> Any:
+        return inner
+
+
+def variable(name: str, given: BaseVariable, context: Context | None = None) -> Variable:
     """The variable of this name; an error if it is of a kind that cannot be optimised.
+
+    `context` says more about a contextual variable than the VOCS can.
 
     >>> variable("gain", ContinuousVariable(domain=[0.1, 10.0])).parameter
     Real(lo=0.1, hi=10.0, log=False)
@@ -148,7 +171,7 @@ def variable(name: str, given: BaseVariable) -> Variable:
     """
     try:
         if isinstance(given, ContextualVariable):
-            raise InvalidArgument("contextual variables are not supported")
+            return _contextual(name, given, context)
         if isinstance(given, ContinuousVariable):
             return _continuous(name, given)
         if isinstance(given, DiscreteVariable):
@@ -194,6 +217,18 @@ def _continuous(name: str, given: ContinuousVariable) -> Variable:
     return made
 
 
+def _contextual(name: str, given: ContextualVariable, context: Context | None) -> Variable:
+    if context is not None:
+        return Observed(name, context)
+    low, high = given.domain
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InvalidArgument(
+            f"domain={given.domain!r}: a contextual variable needs a range; give it a finite domain, or "
+            f"contexts={{{name!r}: wv.Context(lo, hi)}}"
+        )
+    return Observed(name, Context(low, high))
+
+
 def _discrete(name: str, given: DiscreteVariable) -> Variable:
     _kind(given.dtype)
     values = [single(value) for value in given.values]
@@ -214,6 +249,8 @@ def _discrete(name: str, given: DiscreteVariable) -> Variable:
 def _kind(dtype: Any) -> str:
     """NumPy's letter for the kind of a single value."""
     try:
+        if isinstance(dtype, str):
+            dtype = dtype.removeprefix("builtins.")  # as a file of Xopt has it
         found = np.dtype(float if dtype is None else dtype)
     except TypeError:
         raise InvalidArgument(f"dtype={dtype!r}: must be a kind of float or int") from None
