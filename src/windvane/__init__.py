@@ -70,7 +70,7 @@ from windvane.retention import (
     SlidingWindow,
 )
 from windvane.simulate import Trace, simulate
-from windvane.spaces import Arms, Box, Choice, Context, Integer, Real, Region, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Real, Region, Space
 from windvane.surrogates import (
     HYPOTHESES,
     Gamma,
@@ -118,6 +118,7 @@ __all__ = [
     "Box",
     "Budget",
     "Calibration",
+    "Candidates",
     "Change",
     "Choice",
     "Composition",

@@ -311,7 +311,7 @@ def make(
         )
     algorithm = ALGORITHMS[one_of("name", name, ALGORITHMS)]
     if not isinstance(space, Domain):
-        raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")
+        raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms, wv.Candidates or wv.Space")
     given = {option: value for option, value in options.items() if value is not None}
     goal = goal_name(goal)
     composition = algorithm.compose(name, space, goal, given)

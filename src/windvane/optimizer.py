@@ -65,7 +65,7 @@ class Optimizer:
         self.seed = integer("seed", seed, at_least=0)
         self._sign = 1.0 if self.goal == "maximize" else -1.0
         self._dim = space.parameter_count
-        self._light = composition.given and space.dim <= 2
+        self._light = composition.given and space.dim <= 2 and not space.enumerated
         self._progress = Progress(
             composition.model.surrogate(space), composition.trigger.start(), composition.limit.start()
         )
@@ -159,6 +159,7 @@ class Optimizer:
         time: Time = None,
         pending: Sequence[Any] = (),
         context: Mapping[str, Any] | None = None,
+        available: Any = None,
         count: int | None = None,
     ) -> Any:
         """The next point to evaluate. Asking again without telling gives the same point.
@@ -167,35 +168,43 @@ class Optimizer:
         observation that was set aside (`event.set_aside`) it is that observation's point, under this context.
         `pending` are points that are being evaluated at this moment: the answer is chosen as if
         each of them had given the value that is predicted there. Nothing is learned from that.
-        With `count` it is a list of so many points, each chosen with those before it pending.
+        `available` are the only points that may be asked for this time, of a space that is finite but for
+        its contexts. With `count` it is a list of so many points, each chosen with those before it pending.
         """
         if count is not None:
             wanted, points = integer("count", count, at_least=1, at_most=MOST_AT_ONCE), list[Any]()
             while len(points) < wanted:
                 beside = [*_points("pending", pending), *points]
-                points.append(self.ask(time=time, pending=beside, context=context))
+                points.append(self.ask(time=time, pending=beside, context=context, available=available))
             return points
         progress = self._progress
         held, surrogate = progress.held, progress.surrogate
         _, now = self._now(time)
         seen = self.space.seen(context)
+        region = self._region(seen, available)
         beside = [self.space.encode(point) for point in _points("pending", pending)]
         if held is not None:
             again = _under(echo(held.x), seen)
-            if not beside or not any(np.array_equal(self.space.encode(again), x) for x in beside):
+            point = self.space.encode(again) if beside or available is not None else held.observation.x
+            there = available is None or bool(region.contains(point[None])[0])
+            if there and not any(np.array_equal(point, x) for x in beside):
                 return again
         if beside:
             with self._threads():
                 for number, point in enumerate(beside):
                     surrogate = _imagined(surrogate, point, now, self.step + number)
-                region = self._region(seen)
                 if self.space.continuous:  # else the same setting may be all there is
                     region = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
+                elif self.space.enumerated:
+                    region = region.other_than(np.array(beside))
                 return self._decoded(self._propose(surrogate, region, now, len(beside)), seen)
+        if available is not None:
+            with self._threads():
+                return self._decoded(self._propose(surrogate, region, now), seen)
         fixed = () if seen is None else tuple(seen.fixed.values())
         if self._asked is None or self._asked[0] is not progress or self._asked[1:3] != (now, fixed):
             with self._threads():
-                self._asked = (progress, now, fixed, self._propose(surrogate, self._region(seen), now))
+                self._asked = (progress, now, fixed, self._propose(surrogate, region, now))
         return self._decoded(self._asked[3], seen)
 
     def _decoded(self, point: Array, seen: SeenContext | None) -> Any:
@@ -209,10 +218,14 @@ class Optimizer:
             surrogate.posterior(now), region, moment, lambda: np.random.default_rng(seed)
         ).point
 
-    def _region(self, seen: SeenContext | None) -> Region:
+    def _region(self, seen: SeenContext | None, available: Any = None) -> Region:
         """What may be asked for now."""
         region = Region.all_of(self.space)
-        return region if seen is None else region.fixed(seen.fixed)
+        if seen is not None:
+            region = region.fixed(seen.fixed)
+        if available is None:
+            return region
+        return region.available(available, {} if seen is None else seen.values)
 
     def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
@@ -253,7 +266,7 @@ class Optimizer:
         value = self._sign * real("y", y, at_least=-LARGEST, at_most=LARGEST)
         stamp, now = self._now(time)
         new = Observation(point, value, now, self.step)
-        told = echo(x)
+        told = self.space.decode(point) if self.space.by_number else echo(x)
         with self._threads():
             after, event = self._told(new, told, float(y), stamp)
         self._progress = after

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from windvane import codec
-from windvane.spaces import Arms, Box, Choice, Domain, Integer, Parameter, Real, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Domain, Integer, Parameter, Real, Space
 
 QUICK = settings(max_examples=60, deadline=None)
 ROOT_HALF = 1 / np.sqrt(2)
@@ -46,7 +46,22 @@ def spaces(*parameters: st.SearchStrategy[Any]) -> st.SearchStrategy[Space]:
 
 boxes = st.lists(intervals(), min_size=1, max_size=4).map(Box)
 arms = st.integers(1, 500).map(Arms)
-domains: st.SearchStrategy[Domain] = st.one_of(boxes, arms, spaces(reals(), integers(), choices))
+
+
+@st.composite
+def lists_of_settings(draw: Any) -> Candidates:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    count = draw(st.integers(1, 40))
+    numbers = rng.choice(1000, count, replace=False)
+    if draw(st.booleans()):
+        return Candidates(np.stack((numbers * 0.37 - 5.0, rng.normal(size=count)), axis=1))
+    columns: dict[str, Any] = {"taps": numbers + 1, "mode": rng.choice(["a", "b", "c"], count)}
+    columns |= {"on": rng.integers(2, size=count) == 1, "flow": np.full(count, 3.5)}
+    return Candidates(columns, scale={"taps": "log"} if draw(st.booleans()) else {})
+
+
+candidates = lists_of_settings()
+domains: st.SearchStrategy[Domain] = st.one_of(boxes, arms, candidates, spaces(reals(), integers(), choices))
 small: st.SearchStrategy[Domain] = st.one_of(arms, spaces(integers(most=5), choices))
 mixed = spaces(reals(), integers(most=3), choices)
 seeds = st.integers(0, 2**32 - 1)
@@ -64,8 +79,8 @@ def value_of(parameter: Parameter, draw: Any) -> Any:
 def draw_point(domain: Domain, draw: Any) -> Any:
     if isinstance(domain, Box):
         return np.array([draw(st.floats(lo, hi)) for lo, hi in domain.bounds])
-    if isinstance(domain, Arms):
-        return draw(st.integers(0, domain.n - 1))
+    if isinstance(domain, Arms | Candidates):
+        return draw(st.integers(0, domain.size - 1))
     assert isinstance(domain, Space)
     return {name: value_of(parameter, draw) for name, parameter in domain.parameters}
 
@@ -106,7 +121,7 @@ def assert_same(domain: Domain, back: Any, x: Any) -> None:
     if isinstance(domain, Box):
         scale = np.abs(domain.bounds).max(axis=1)
         assert (np.abs(back - x) <= 1e-12 * scale).all()
-    elif isinstance(domain, Arms):
+    elif isinstance(domain, Arms | Candidates):
         assert back == x
         assert type(back) is int
     else:

@@ -20,6 +20,7 @@ from windvane.acquisition.slide import slide
 from windvane.acquisition.starts import best_of, grid_peaks, scattered_starts
 from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility
 from windvane.checks import Array
+from windvane.errors import InvalidArgument
 from windvane.spaces.region import Bounds, Region
 
 FLAT = 1e-7  # a plateau, relative to the scale of the scores
@@ -97,6 +98,13 @@ def _pool(
     posterior: PosteriorView, region: Region, utility: Utility, generator: Generator
 ) -> tuple[Array, Array, tuple[int, ...] | None]:
     """Points that cover the region, their utilities, and their shape if they are a grid."""
+    if not region.whole and region.space.enumerated and len(posterior.candidates) == region.space.size:
+        inside = region.contains(posterior.candidates)  # the posterior on all points is known: O(M)
+        mean, variance = (values[inside] for values in posterior.on_candidates())
+        if not len(mean):
+            raise InvalidArgument("region: none of the points that are allowed is left")
+        deviation = np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
+        return posterior.candidates[inside], utility.value(mean, deviation), None
     if not region.whole:
         points = region.candidates(POOL) if region.listed is None else region.listed
         if not len(points):
@@ -120,7 +128,7 @@ def _pool(
 def _exhaustive(region: Region, points: Array) -> bool:
     if region.whole:
         return region.space.size is not None and region.space.size == len(points)
-    return region.listed is not None
+    return region.space.enumerated or region.listed is not None
 
 
 def _observed(posterior: PosteriorView, region: Region, utility: Utility) -> tuple[Array, float]:

@@ -5,9 +5,22 @@ from __future__ import annotations
 from windvane.spaces.arms import Arms
 from windvane.spaces.base import Domain, Parameter
 from windvane.spaces.box import Box
+from windvane.spaces.candidates import Candidates
 from windvane.spaces.context import Context
 from windvane.spaces.parameters import Choice, Integer, Real
 from windvane.spaces.region import Region
 from windvane.spaces.space import Space
 
-__all__ = ["Arms", "Box", "Choice", "Context", "Domain", "Integer", "Parameter", "Real", "Region", "Space"]
+__all__ = [
+    "Arms",
+    "Box",
+    "Candidates",
+    "Choice",
+    "Context",
+    "Domain",
+    "Integer",
+    "Parameter",
+    "Real",
+    "Region",
+    "Space",
+]

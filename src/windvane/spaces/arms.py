@@ -54,6 +54,11 @@ class Arms(Domain):
         """The number of arms."""
         return self.n
 
+    @property
+    def by_number(self) -> bool:
+        """True: a point is the index of an arm."""
+        return True
+
     def encode(self, x: Any) -> Array:
         """The index as an array of length 1."""
         return np.array([checks.integer("x", x, at_least=0, at_most=self.n - 1)], dtype=np.float64)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from windvane import checks
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.codec import written
 from windvane.errors import InvalidArgument, InvalidType
 
@@ -53,6 +53,20 @@ class Domain(ABC):
     @abstractmethod
     def size(self) -> int | None:
         """The number of distinct points, or None if there is a continuum of them."""
+
+    @property
+    def enumerated(self) -> bool:
+        """Whether all points are in memory anyway, so that they are searched one by one however many."""
+        return False
+
+    def numbers(self, units: Array) -> IntArray:
+        """Where the nearest points are in `everything`, of a domain that is `enumerated`."""
+        raise NotImplementedError
+
+    @property
+    def by_number(self) -> bool:
+        """Whether a point is a number, whatever else it may be told as."""
+        return False
 
     @cached_property
     def fine(self) -> BoolArray:
@@ -265,6 +279,14 @@ def rows(name: str, units: Any, dim: int) -> Array:
     if not np.isfinite(result).all():
         raise InvalidArgument(f"{name}: must be finite, got NaN or infinity")
     return result
+
+
+def row_keys(units: Array) -> list[bytes]:
+    """The rows of m x d coordinates by their bytes, to find equal ones among many; -0.0 counts as 0.0."""
+    if not units.shape[1]:
+        return [b""] * len(units)
+    buffer, width = (units + 0.0).tobytes(), 8 * units.shape[1]
+    return [buffer[start : start + width] for start in range(0, len(buffer), width)]
 
 
 def uncountable(what: str) -> InvalidArgument:

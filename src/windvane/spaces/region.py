@@ -7,7 +7,7 @@ candidates are uses of the same four fields.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, final
@@ -15,13 +15,15 @@ from typing import Any, final
 import numpy as np
 
 from windvane import checks
-from windvane.checks import Array
-from windvane.errors import InvalidArgument
+from windvane.checks import Array, IntArray
+from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.spaces.arms import Arms
 from windvane.spaces.base import BoolArray, Domain, read_only, rows
+from windvane.spaces.candidates import Candidates
 from windvane.spaces.sobol import sobol
 
 EVERYTHING = 4096  # finite regions up to this size are listed
+AT_ONCE = 2**22  # differences from points left out that are in memory at a time
 ROUNDS = 32  # of random points, among which one outside all balls is looked for
 CLEAR = 1.0 + 1e-9  # radii from the centre at which a point counts as outside the ball
 
@@ -68,6 +70,7 @@ class Region:
     excluded: Array  # m x d, the points left out ...
     radii: Array  # m, ... and how far to stay away from each
     points: Array | None = None  # k x d: if given, nothing else will do
+    left: BoolArray | None = None  # the same for a space that is a list: which of its m points will do
 
     def __post_init__(self) -> None:
         dim = self.space.dim
@@ -147,14 +150,54 @@ class Region:
 
     def only(self, points: Any) -> Region:
         """Nothing but these points, as far as they are inside."""
-        return replace(self, points=self.space.snap(rows("points", points, self.space.dim)))
+        feasible = self.space.snap(rows("points", points, self.space.dim))
+        if self.space.enumerated and len(feasible):
+            return self._narrowed(self.space.numbers(feasible))
+        return replace(self, points=feasible)
+
+    def available(self, points: Any, context: Mapping[str, Any] | None = None) -> Region:
+        """Nothing but these points of a finite space, as a caller writes them: under this context."""
+        space = self.space
+        if (space.free & ~self._contexts).any():
+            raise InvalidArgument(
+                "available: needs a space of finitely many points, wv.Candidates, wv.Arms or a wv.Space "
+                "without a Real"
+            )
+        if isinstance(points, np.ndarray) and points.dtype.kind == "b":
+            raise InvalidType("available: must be a list of points; of a mask, numpy.flatnonzero makes one")
+        if not isinstance(points, Sequence | np.ndarray) or isinstance(points, str | bytes):
+            raise InvalidType(f"available={points!r}: must be a list of points")
+        if not len(points):
+            raise InvalidArgument("available: must not be empty; give at least one point")
+        if context:
+            points = [{**point, **context} if isinstance(point, Mapping) else point for point in points]
+        try:
+            if isinstance(space, Candidates):
+                return self._narrowed(space.number_many(points))
+            encoded = space.encode_many(points)
+        except WindvaneError as error:
+            raise type(error)(str(error).replace("points", "available", 1)) from None
+        return replace(self, points=np.where(self._contexts, self.lower, encoded) if context else encoded)
+
+    def other_than(self, points: Array) -> Region:
+        """Without these points of a list, unless it has no others."""
+        left = np.ones(self.space.size or 0, dtype=np.bool_) if self.left is None else self.left.copy()
+        left[self.space.numbers(points)] = False
+        rest = replace(self, left=read_only(left))
+        return rest if rest.contains(self.space.everything()).any() else self
+
+    def _narrowed(self, numbers: IntArray) -> Region:
+        """Nothing but the points of these numbers."""
+        left = np.zeros(self.space.size or 0, dtype=np.bool_)
+        left[numbers] = True
+        return replace(self, left=read_only(left if self.left is None else left & self.left))
 
     # -- what the maximiser needs ------------------------------------------------------------------------
 
     @cached_property
     def whole(self) -> bool:
         """Whether this is all of the space."""
-        if self.points is not None or len(self.excluded) or self.held:
+        if self.points is not None or self.left is not None or len(self.excluded) or self.held:
             return False
         everything = _all_of(self.space)
         return np.array_equal(self.lower, everything.lower) and np.array_equal(self.upper, everything.upper)
@@ -189,12 +232,12 @@ class Region:
     @cached_property
     def listed(self) -> Array | None:
         """All points, if there is a list of them or the space is small and finite."""
-        points = self.points
+        points, size = self.points, self.space.size
         if points is None and self.held:
             points = self.space.settings(EVERYTHING)
             if points is not None:
                 points = np.where(self._contexts, self.lower, points)
-        elif points is None and self.space.size is not None and self.space.size <= EVERYTHING:
+        elif points is None and size is not None and (size <= EVERYTHING or self.space.enumerated):
             points = self.space.everything()
         if points is None:
             return None
@@ -205,12 +248,18 @@ class Region:
 
     def contains(self, points: Array) -> BoolArray:
         """Whether each of m feasible points lies in the region."""
-        inside = ((points >= self.lower) & (points <= self.upper)).all(axis=1)
+        inside = np.asarray(((points >= self.lower) & (points <= self.upper)).all(axis=1))
         if len(self.excluded):
-            inside &= (self._distances(points) > self.radii).all(axis=1)
+            step = max(AT_ONCE // (self.excluded.size + 1), 1)
+            for start in range(0, len(points), step):
+                some = slice(start, start + step)
+                inside[some] &= (self._distances(points[some]) > self.radii).all(axis=1)
         if self.points is not None:
             inside &= (points[:, None, :] == self.points).all(axis=2).any(axis=1)
-        return np.asarray(inside)
+        if self.left is not None:
+            all_of_them = points is self.space.everything()
+            inside &= self.left if all_of_them else self.left[self.space.numbers(points)]
+        return inside
 
     def nearest(self, points: Array) -> Array:
         """The points moved into the bounds and to the levels; not away from what is left out."""

@@ -114,12 +114,17 @@ class Rows:
 
     def extend(self, rows: Array) -> None:
         """Add several, the newest last; to begin with, or after others, in a buffer of one's own."""
-        start, end = self._end, self._end + len(rows)
+        self.room(len(rows))[:] = rows
+
+    def room(self, count: int) -> Array:
+        """The same for rows of zeros, which the caller is to write into."""
+        start, end = self._end, self._end + count
         buffer = np.zeros((max(len(self._buffer), 2 * end), self.width))
-        buffer[:start], buffer[start:end] = self._buffer[:start], rows
+        buffer[:start] = self._buffer[:start]
         if self._at is not None:
             self._at = np.concatenate((self._at, np.arange(start, end)))
         self._buffer, self._tail, self._end = buffer, Tail(end), end
+        return buffer[start:end]
 
     def drop(self, j: int) -> None:
         """Forget the j-th oldest row."""

@@ -19,6 +19,8 @@ from windvane.checks import Array
 from windvane.kernels import Kernel
 from windvane.surrogates.buffers import Rows, twin
 
+LARGE = 16_384  # candidates above which matrices with a column for each are made a part at a time
+
 
 class CandidateCache(ABC):
     """Fixed candidate points, and the sums over the data that a posterior on them needs."""
@@ -80,7 +82,13 @@ class PointCache(CandidateCache):
         return row
 
     def add_many(self, X: Array) -> None:
-        self._data.extend(self._kernel.matrix(X, self.points))
+        if len(self.points) <= LARGE:
+            self._data.extend(self._kernel.matrix(X, self.points))
+            return
+        room = self._data.room(len(X))
+        for start in range(0, len(self.points), LARGE):  # no second matrix of that size beside the first
+            some = slice(start, start + LARGE)
+            room[:, some] = self._kernel.matrix(X, self.points[some])
 
     def contract(self, c: Array) -> Array:
         return np.asarray(self._data.spread(c) @ self._data.span)

@@ -1,7 +1,7 @@
 """Which fixed points a posterior is kept on, for a domain and a kernel.
 
-All points of a small finite domain, and all arms whose covariances are given; a tensor grid in one to
-three continuous dimensions, where a product kernel makes it cheap; otherwise a Sobol sequence.
+All points of a small finite domain and of a list, and all arms whose covariances are given; a tensor grid
+in one to three continuous dimensions, where a product kernel makes it cheap; otherwise a Sobol sequence.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def candidate_cache(domain: Domain, kernel: Kernel, data: int = 0) -> CandidateC
     if domain.context_axes:
         return PointCache(kernel, np.empty((0, domain.dim)))
     most = int(WORK / max(data, 1) ** 2)
-    if domain.size is not None and (domain.size <= EVERYTHING or _tabulated(kernel)):
+    if domain.size is not None and (domain.size <= EVERYTHING or domain.enumerated or _tabulated(kernel)):
         return PointCache(kernel, domain.everything())
     if domain.continuous and domain.dim <= 3:
         return _grid(domain.dim, kernel, most)

@@ -18,7 +18,7 @@ import numpy as np
 from windvane.checks import Array
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.surrogates.buffers import twin
-from windvane.surrogates.cache import CandidateCache
+from windvane.surrogates.cache import LARGE, CandidateCache
 from windvane.surrogates.factor import Factor, below
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.surface import Local, Surface
@@ -361,11 +361,18 @@ class GP:
         if self._ages:  # of all data together: one by one, they would differ in the last bit
             cache = cache.emptied()
             cache.add_many(self.X)
-        rows = cache.rows()
-        if not self._timeless:
-            rows = rows * self.temporal.cross(self.times, now)[:, None]
-        v = below(solution.factor.W, rows)
-        return Sketch(now, solution.alpha @ rows, np.einsum("nm,nm->m", v, v))
+        fading = None if self._timeless else self.temporal.cross(self.times, now)[:, None]
+        every, parts = cache.rows(), []
+        for start in range(0, max(every.shape[1], 1), LARGE):
+            rows = every[:, start : start + LARGE]
+            if fading is not None:
+                rows = rows * fading
+            v = below(solution.factor.W, rows)
+            parts.append((solution.alpha @ rows, np.einsum("nm,nm->m", v, v)))
+        if len(parts) == 1:
+            return Sketch(now, *parts[0])
+        mean, gain = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Sketch(now, mean, gain)
 
     def _sketch_appended(
         self, old: Sketch | None, x: Array, times: Array, time: float, w: Array, pivot: float, step: float
