@@ -16,7 +16,11 @@ from windvane.cli.main import parser
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 ELSEWHERE = {"docs/how-to/client.md": "tests/client/test_client.py"}  # needs a service, and has one there
-NEEDED = {"docs/how-to/optuna.md": "optuna", "docs/how-to/botorch.md": "botorch"}  # optional packages
+NEEDED = {  # optional packages
+    "docs/how-to/optuna.md": "optuna",
+    "docs/how-to/botorch.md": "botorch",
+    "docs/how-to/gest.md": "gest_api",
+}
 EXECUTED = [
     "README.md",
     "docs/index.md",

@@ -18,7 +18,14 @@ import windvane as wv
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ROOT / "docs" / "tools"
-PUBLIC = ("plots", "client", "theory", "integrations/optuna", "integrations/botorch")  # and the top package
+PUBLIC = (
+    "plots",
+    "client",
+    "theory",
+    "integrations/optuna",
+    "integrations/botorch",
+    "integrations/gest",
+)  # and the top package
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
 
 

@@ -236,6 +236,14 @@ def test_resets_are_told_and_logged(caplog):
     ]
 
 
+def test_a_reset_by_hand():
+    generator = WindvaneGenerator(LINE, seed=0)
+    generator.ingest([hill(point) for point in generator.suggest(3)])
+    event = generator.reset("new pump")
+    assert (event.reset, event.reason, generator.optimizer.size) == (True, "new pump", 0)
+    assert generator.events[-1] is event
+
+
 @st.composite
 def problems(draw):
     """A VOCS of up to four variables of any kind, with constants."""

@@ -19,10 +19,10 @@ from windvane.checks import integer
 from windvane.data import Best, Event
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.integrations.gest.problem import ID, problem
-from windvane.integrations.gest.recipe import Recipe
+from windvane.integrations.gest.recipe import GeneratorRecipe
 from windvane.integrations.gest.results import Result, read_all
 from windvane.integrations.gest.suggested import Outstanding, Suggested
-from windvane.optimizer import Optimizer, restore
+from windvane.optimizer import MOST_AT_ONCE, Optimizer, restore
 from windvane.spaces import Context
 
 STATE_VERSION = 1
@@ -33,7 +33,7 @@ logger = logging.getLogger("windvane.gest")
 
 
 @dataclass(frozen=True)
-class Known:
+class GeneratorKnowledge:
     """All that changes in a generator; replaced as one, so that a result is learned from or not."""
 
     optimizer: Optimizer
@@ -88,16 +88,16 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
             raise InvalidType(f"algorithm={algorithm!r}: must be the name of an algorithm such as 'auto'")
         seed = fresh_seed() if seed is None else integer("seed", seed, at_least=0)
         self.vocs = vocs
-        self._recipe = Recipe(algorithm, seed, options, dict(contexts or {}))
+        self._recipe = GeneratorRecipe(algorithm, seed, options, dict(contexts or {}))
         self._known = self._blank()
         self._lock = RLock()
 
-    def _blank(self) -> Known:
+    def _blank(self) -> GeneratorKnowledge:
         """What is known before anything is."""
         of, recipe = self._problem, self._recipe
         optimizer = make(recipe.algorithm, of.space, goal=of.goal, seed=recipe.seed, **recipe.options)
         middle = of.space.decode(np.full(of.space.dim, 0.5))
-        return Known(optimizer, {each.name: middle[each.name] for each in of.contexts} or None)
+        return GeneratorKnowledge(optimizer, {each.name: middle[each.name] for each in of.contexts} or None)
 
     def _validate_vocs(self, vocs: VOCS) -> None:
         problem(vocs, {each.name: each.context for each in self._problem.contexts})
@@ -109,14 +109,16 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """So many points to evaluate next, by default one; each in view of those that have not come back."""
-        count = 1 if num_points is None else integer("num_points", num_points, at_least=1)
+        count = integer(
+            "num_points", 1 if num_points is None else num_points, at_least=1, at_most=MOST_AT_ONCE
+        )
         with self._lock:
             known, found = self._known, []
-            for _ in range(count):
-                point = known.optimizer.ask(pending=known.suggested.points, context=known.context)
-                found.append({**self._problem.outward(point), ID: known.suggested.issued})
-                known = replace(known, suggested=known.suggested.add(point))
-            self._known = known
+            suggested = known.suggested
+            for point in known.optimizer.ask(pending=suggested.points, context=known.context, count=count):
+                found.append({**self._problem.outward(point), ID: suggested.issued})
+                suggested = suggested.add(point)
+            self._known = replace(known, suggested=suggested)
         return found
 
     def ingest(self, results: list[dict[str, Any]]) -> None:
@@ -166,7 +168,15 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
         found = self.optimizer.best(context=self._known.context)
         return Best(self._problem.outward(found.x), found.mean, found.std)
 
-    def _after(self, known: Known, results: Sequence[Result]) -> Known:
+    def reset(self, reason: str = "") -> Event:
+        """Something is known to have changed, such as a new pump: what was measured before is the past."""
+        with self._lock:
+            known, optimizer = self._known, copy.copy(self._known.optimizer)
+            event = optimizer.reset(reason)
+            self._known = replace(known, optimizer=optimizer, events=(*known.events, event)[-REMEMBERED:])
+        return event
+
+    def _after(self, known: GeneratorKnowledge, results: Sequence[Result]) -> GeneratorKnowledge:
         """What is known after results; nothing is changed."""
         optimizer, suggested, context = copy.copy(known.optimizer), known.suggested, known.context
         events, failures = list(known.events), list(known.failures)
@@ -181,7 +191,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
             events.append(optimizer.tell(dict(result.point), result.value))
             if events[-1].reset:
                 logger.info("step %d: %s", events[-1].step, events[-1].reason)
-        return Known(
+        return GeneratorKnowledge(
             optimizer, context, suggested, tuple(events[-REMEMBERED:]), tuple(failures[-REMEMBERED:])
         )
 
@@ -247,7 +257,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 f"state: written in format {state['windvane.gest']!r}; this reads {STATE_VERSION}"
             )
         try:
-            recipe, optimizer = Recipe.read(state["made"]), restore(state["optimizer"])
+            recipe, optimizer = GeneratorRecipe.read(state["made"]), restore(state["optimizer"])
             out = {key: Outstanding(point, until) for key, point, until in state["out"]}
             suggested = Suggested(state["issued"], state["received"], out)
         except CorruptState:
@@ -262,7 +272,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 f"{optimizer.goal} over {optimizer.space}"
             )
         seen = optimizer.space.seen(state.get("context"))
-        made._known = Known(optimizer, None if seen is None else seen.values, suggested)
+        made._known = GeneratorKnowledge(optimizer, None if seen is None else seen.values, suggested)
         return made
 
     @classmethod
@@ -275,7 +285,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
             raise InvalidArgument(
                 f"generator: unknown keys {sorted(unknown)}; must be vocs, {', '.join(WRITTEN)}"
             )
-        recipe = Recipe.read(
+        recipe = GeneratorRecipe.read(
             {"algorithm": "auto", "seed": None} | {k: written[k] for k in WRITTEN if k in written}
         )
         return cls(VOCS.model_validate(written["vocs"]), **recipe.arguments())

@@ -10,7 +10,7 @@ from typing import Any
 from gest_api.vocs import VOCS, ContextualVariable, MaximizeObjective, MinimizeObjective
 
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.integrations.gest.variables import Observed, Variable, variable
+from windvane.integrations.gest.variables import ObservedVariable, Variable, variable
 from windvane.spaces import Context, Space
 
 GOALS = {MinimizeObjective: "minimize", MaximizeObjective: "maximize"}
@@ -18,7 +18,7 @@ ID = "_id"  # the standard's name
 
 
 @dataclass(frozen=True)
-class Problem:
+class GestProblem:
     """The variables, the name of the objective, the goal, and the constants that go with every point."""
 
     variables: tuple[Variable, ...]
@@ -38,19 +38,19 @@ class Problem:
     @cached_property
     def chosen(self) -> tuple[Variable, ...]:
         """The variables that are suggested."""
-        return tuple(each for each in self.variables if not isinstance(each, Observed))
+        return tuple(each for each in self.variables if not isinstance(each, ObservedVariable))
 
     @cached_property
-    def contexts(self) -> tuple[Observed, ...]:
+    def contexts(self) -> tuple[ObservedVariable, ...]:
         """The variables that are observed."""
-        return tuple(each for each in self.variables if isinstance(each, Observed))
+        return tuple(each for each in self.variables if isinstance(each, ObservedVariable))
 
     def settings(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """What was chosen of a point."""
         return {each.name: point[each.name] for each in self.chosen}
 
 
-def problem(vocs: Any, contexts: Any = None) -> Problem:
+def problem(vocs: Any, contexts: Any = None) -> GestProblem:
     """The problem that a VOCS describes; `contexts` says more about its contextual variables.
 
     >>> found = problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}, constants={"a": 3}))
@@ -83,9 +83,11 @@ def problem(vocs: Any, contexts: Any = None) -> Problem:
             raise InvalidArgument(f"vocs: the name {name!r} is taken twice")
     contexts = _contexts(vocs, contexts)
     variables = tuple(variable(name, given, contexts.get(name)) for name, given in vocs.variables.items())
-    if all(isinstance(each, Observed) for each in variables):
+    if all(isinstance(each, ObservedVariable) for each in variables):
         raise InvalidArgument("vocs: all variables are contextual; there must be one to choose")
-    return Problem(variables, objective, goal, {name: each.value for name, each in vocs.constants.items()})
+    return GestProblem(
+        variables, objective, goal, {name: each.value for name, each in vocs.constants.items()}
+    )
 
 
 def _contexts(vocs: VOCS, given: Any) -> dict[str, Context]:

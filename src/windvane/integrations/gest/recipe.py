@@ -11,11 +11,11 @@ from windvane.spaces import Context
 
 
 @dataclass(frozen=True)
-class Recipe:
+class GeneratorRecipe:
     """The arguments of a generator but for its VOCS.
 
-    >>> Recipe.read(Recipe("et-gp-ucb", 3, {"delta": 0.2}, {}).note())
-    Recipe(algorithm='et-gp-ucb', seed=3, options={'delta': 0.2}, contexts={})
+    >>> GeneratorRecipe.read(GeneratorRecipe("et-gp-ucb", 3, {"delta": 0.2}, {}).note())
+    GeneratorRecipe(algorithm='et-gp-ucb', seed=3, options={'delta': 0.2}, contexts={})
     """
 
     algorithm: str
@@ -32,12 +32,12 @@ class Recipe:
         }
 
     @staticmethod
-    def read(note: Mapping[str, Any]) -> Recipe:
+    def read(note: Mapping[str, Any]) -> GeneratorRecipe:
         """The recipe of a note."""
         options, contexts = (
             {k: decode(v) for k, v in note.get(part, {}).items()} for part in ("options", "contexts")
         )
-        return Recipe(note["algorithm"], note["seed"], options, contexts)
+        return GeneratorRecipe(note["algorithm"], note["seed"], options, contexts)
 
     def arguments(self) -> dict[str, Any]:
         """As the generator takes them."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from windvane.checks import real
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.integrations.gest.problem import ID, Problem
-from windvane.integrations.gest.variables import Observed, single
+from windvane.integrations.gest.problem import ID, GestProblem
+from windvane.integrations.gest.variables import ObservedVariable, single
 from windvane.progress import LARGEST
 
 ERROR, ERROR_TEXT = "xopt_error", "xopt_error_str"  # Xopt's names for a failed evaluation
@@ -28,7 +28,7 @@ class Result:
 
 
 def read_all(
-    results: Any, problem: Problem, issued: int, context: Mapping[str, Any] | None = None
+    results: Any, problem: GestProblem, issued: int, context: Mapping[str, Any] | None = None
 ) -> list[Result]:
     """All results, or an error that says what is wrong with one of them; IDs go from 0 to `issued` - 1.
 
@@ -54,19 +54,19 @@ def read_all(
     return read
 
 
-def _read(where: str, result: Any, problem: Problem, issued: int, context: Mapping[str, Any]) -> Result:
+def _read(where: str, result: Any, problem: GestProblem, issued: int, context: Mapping[str, Any]) -> Result:
     if not isinstance(result, Mapping):
         raise InvalidType(f"{where}={result!r}: must be a dict")
     value, reason = _value(where, result, problem.objective)
     point = {}
     for each in problem.variables:
         given = single(result.get(each.name))
-        absent = given is None or (isinstance(each, Observed) and _missing(given))
-        if absent and value is None and isinstance(each, Observed) and each.name in context:
+        absent = given is None or (isinstance(each, ObservedVariable) and _missing(given))
+        if absent and value is None and isinstance(each, ObservedVariable) and each.name in context:
             point[each.name] = context[each.name]
             continue
         if absent:
-            kind = "contextual variable" if isinstance(each, Observed) else "variable"
+            kind = "contextual variable" if isinstance(each, ObservedVariable) else "variable"
             raise InvalidArgument(f"{where}: the {kind} {each.name!r} is missing")
         point[each.name] = each.inward(f"{where}[{each.name!r}]", given)
     for name, constant in problem.constants.items():

@@ -45,7 +45,7 @@ class Variable(ABC):
 
 @final
 @dataclass(frozen=True)
-class Range(Variable):
+class RealVariable(Variable):
     """A real number."""
 
     low: float
@@ -64,7 +64,7 @@ class Range(Variable):
 
 @final
 @dataclass(frozen=True)
-class Whole(Variable):
+class IntegerVariable(Variable):
     """An integer."""
 
     low: int
@@ -86,7 +86,7 @@ class Whole(Variable):
 
 @final
 @dataclass(frozen=True)
-class Levels(Variable):
+class OrderedVariable(Variable):
     """Numbers in ascending order: the optimiser sees their places 0, 1, 2, ..."""
 
     values: tuple[float, ...]
@@ -110,7 +110,7 @@ class Levels(Variable):
 
 @final
 @dataclass(frozen=True)
-class Options(Variable):
+class UnorderedVariable(Variable):
     """Values without an order."""
 
     values: tuple[Option, ...]
@@ -137,7 +137,7 @@ class Options(Variable):
 
 @final
 @dataclass(frozen=True)
-class Observed(Variable):
+class ObservedVariable(Variable):
     """A context: measured, not chosen."""
 
     context: Context
@@ -208,9 +208,9 @@ def _continuous(name: str, given: ContinuousVariable) -> Variable:
     if kind in "iu":
         real("domain[0]", low)
         real("domain[1]", high)
-        made: Variable = Whole(name, math.ceil(low), math.floor(high))
+        made: Variable = IntegerVariable(name, math.ceil(low), math.floor(high))
     elif kind == "f":
-        made = Range(name, low, high)
+        made = RealVariable(name, low, high)
     else:
         raise InvalidArgument(f"dtype={given.dtype!r}: must be a kind of float or int")
     _ = made.parameter  # which checks the bounds
@@ -219,14 +219,14 @@ def _continuous(name: str, given: ContinuousVariable) -> Variable:
 
 def _contextual(name: str, given: ContextualVariable, context: Context | None) -> Variable:
     if context is not None:
-        return Observed(name, context)
+        return ObservedVariable(name, context)
     low, high = given.domain
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InvalidArgument(
             f"domain={given.domain!r}: a contextual variable needs a range; give it a finite domain, or "
             f"contexts={{{name!r}: wv.Context(lo, hi)}}"
         )
-    return Observed(name, Context(low, high))
+    return ObservedVariable(name, Context(low, high))
 
 
 def _discrete(name: str, given: DiscreteVariable) -> Variable:
@@ -239,11 +239,11 @@ def _discrete(name: str, given: DiscreteVariable) -> Variable:
             raise InvalidArgument(f"values: {value!r} is not finite")
     if any(isinstance(value, str | bool) for value in values):
         # a set has no order, and that of strings changes from run to run
-        return Options(name, tuple(sorted(values, key=lambda value: (type(value).__name__, value))))
+        return UnorderedVariable(name, tuple(sorted(values, key=lambda value: (type(value).__name__, value))))
     ordered = tuple(sorted(values))
     if all(isinstance(value, int) for value in ordered) and ordered[-1] - ordered[0] == len(ordered) - 1:
-        return Whole(name, ordered[0], ordered[-1])
-    return Levels(name, ordered)
+        return IntegerVariable(name, ordered[0], ordered[-1])
+    return OrderedVariable(name, ordered)
 
 
 def _kind(dtype: Any) -> str:
