@@ -262,3 +262,27 @@ def test_a_context_of_one_value_is_no_trouble() -> None:
             x = optimizer.ask(context={"only": value})
             optimizer.tell(x, -((x["gain"] - 0.5) ** 2))
         assert abs(optimizer.best(context={"only": value}).x["gain"] - 0.5) < 0.1
+
+
+def test_a_sudden_change_is_noticed_under_contexts_as_well() -> None:
+    optimizer = wv.make(SPACE, seed=0)
+    rng = np.random.default_rng(0)
+    resets = []
+    for step in range(1, 101):
+        x = optimizer.ask(context={"load": float(rng.uniform(0, 100))})
+        moved = {**x, "gain": 1 - x["gain"]} if step > 60 else x
+        if optimizer.tell(x, objective(moved) + 0.01 * rng.normal()).reset:
+            resets.append(step)
+    assert resets
+    assert 60 < resets[0] <= 70
+
+
+def test_any_surrogate_says_how_still_it_is() -> None:
+    for name, options, least, most in (
+        ("gp-ucb", {}, 1.0, 1.0),
+        ("tv-gp-ucb", {"rate": 0.03}, 0.85, 0.87),  # 0.97^5
+    ):
+        optimizer = wv.make(name, SPACE, kernel=wv.RBF(0.3), noise_variance=0.01, seed=0, **options)
+        told(optimizer, 25)
+        assert least <= optimizer._progress.surrogate.stillness() <= most
+        assert optimizer.follows() == (("load",) if name == "gp-ucb" else ())

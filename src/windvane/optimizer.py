@@ -42,6 +42,7 @@ VERSIONS = (1, 2, STATE_VERSION)  # that can be read
 APART = 0.005  # of the range: how far apart evaluations of the same moment are,
 BESIDE = 16  # if they are at most so many; more are as near as it takes
 ENOUGH = 20  # observations from which a kernel says what matters
+STILL = 0.9  # of the correlation over ten steps: what is left to time is a slow drift at most
 FEW = 32  # observations, see docs/decisions/0005
 MOST_AT_ONCE = 1000  # points of one `ask`
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
@@ -118,13 +119,13 @@ class Optimizer:
         return {name: decoded[name] for name in names}
 
     def follows(self) -> tuple[str, ...]:
-        """The contexts that the objective follows: with them known, it is believed to stand still.
+        """The contexts that the objective follows: with them known, it hardly changes.
 
-        Those that have been seen over a range within which the kernel says that it changes, while hypotheses
-        under which nothing changes by itself have more than half of the weight.
+        Those that have been seen over at least a lengthscale, while it is believed that under the same
+        contexts more than nine tenths of the objective are the same ten steps later.
         """
         surrogate, space = self._progress.surrogate, self.space
-        if not space.contexts or self.size < ENOUGH or surrogate.stillness() <= 0.5:
+        if not space.contexts or self.size < ENOUGH or surrogate.stillness() <= STILL:
             return ()
         found = reaches(surrogate.model.kernel, space, self.data.X)
         return tuple(name for name, reach in found.items() if reach >= 1.0)

@@ -41,6 +41,7 @@ FINALISTS = 1
 ALL_STEPS = 30  # for starts of different discrete configurations, none of which is left behind
 CONFIGURATIONS = 64  # up to here, each combination of choices and short integers is climbed from
 POOL = 512  # candidates of a region that is not the whole space
+FEWER = 256  # of one under a context, in up to three dimensions: nothing about it was computed before
 FRESH = 256  # random points beside the candidates of a large finite space: what no candidate covers
 ROUNDS = 16  # changes of one discrete parameter after another
 PATHS = 3  # summits from which such changes start
@@ -106,7 +107,8 @@ def _pool(
         deviation = np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
         return posterior.candidates[inside], utility.value(mean, deviation), None
     if not region.whole:
-        points = region.candidates(POOL) if region.listed is None else region.listed
+        few = region.held and np.count_nonzero(region.climbed.free) <= 3 and not region.mixed
+        points = region.candidates(FEWER if few else POOL) if region.listed is None else region.listed
         if not len(points):
             points = region.sample(generator(), FRESH)
         return points, utility_of(posterior, utility, points), None

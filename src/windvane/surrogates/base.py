@@ -88,7 +88,7 @@ class Surrogate(Protocol):
         ...
 
     def stillness(self) -> float:
-        """The weight of what says that nothing changes by itself, from 0 to 1."""
+        """How much of the objective is believed to be the same ten steps later, contexts given: 0 to 1."""
         ...
 
     def information_gain(self) -> float:

@@ -25,6 +25,7 @@ from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search, map_estimate, representative
 from windvane.surrogates.gp import GP, Projection
+from windvane.surrogates.influence import kept
 from windvane.surrogates.posterior import Posterior
 from windvane.surrogates.scaling import Scaling
 from windvane.surrogates.state import dataset, observation, plain
@@ -84,8 +85,8 @@ class GPSurrogate:
         return {}
 
     def stillness(self) -> float:
-        """All or nothing, as its kernel says."""
-        return 1.0 if self.model.temporal.decay(0.0, 1.0) == 1.0 else 0.0
+        """As its kernel says."""
+        return kept(self.model.temporal)
 
     def information_gain(self) -> float:
         """1/2 ln det(I + K / s) of the data in use."""

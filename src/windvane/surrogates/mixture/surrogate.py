@@ -22,6 +22,7 @@ from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search, log_prior
+from windvane.surrogates.influence import kept
 from windvane.surrogates.mixture import learning, regimes, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
@@ -102,9 +103,9 @@ class MixtureSurrogate:
         return _named(self.members, self.weights)
 
     def stillness(self) -> float:
-        """The weight of the permanent hypotheses under which neither the shape nor the level drifts."""
-        still = [m.level is None and m.temporal.decay(0.0, 1.0) == 1.0 for m in self.members]
-        return float(self.weights[: self.permanent] @ np.array(still[: self.permanent], dtype=float))
+        """What the hypotheses say together about the shape; a sudden change leaves nothing."""
+        some = slice(self.permanent)
+        return float(self.weights[some] @ np.array([kept(member.temporal) for member in self.members[some]]))
 
     @property
     def noise_variance(self) -> float:
