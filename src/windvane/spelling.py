@@ -6,6 +6,9 @@ A space is one of
     {"arms": 46}
     {"parameters": {"gain": {"real": [0.1, 10], "log": true}, "taps": {"integer": [1, 8]}, "mode": {"choice": ["a", "b"]}}}
 
+A real or an integer may have a "unit". What is observed, not chosen, has "context": true, and may have
+"period": true or "clip": true: {"real": [0, 24], "unit": "h", "context": true, "period": true}.
+
 Errors name the place, as in `space.parameters.gain.real[0]`.
 """  # noqa: E501 - a space is easier to read on one line
 
@@ -19,7 +22,7 @@ import numpy as np
 from windvane.checks import integer, real
 from windvane.codec import decode
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
-from windvane.spaces import Arms, Box, Choice, Integer, Parameter, Real, Space
+from windvane.spaces import Arms, Box, Choice, Context, Integer, Parameter, Real, Space
 from windvane.spaces.base import Domain
 
 MOST_ARMS = 1_000  # the covariance of n arms has n x n numbers and is part of every checkpoint
@@ -27,7 +30,11 @@ MOST_PARAMETERS = 100  # coordinates of a box as well
 MOST_OPTIONS = 100  # of a choice, each a coordinate of the model
 LONGEST_NAME = 100
 SPACES = '{"box": [[lo, hi], ...]}, {"arms": n} or {"parameters": {name: ...}}'
-PARAMETERS = '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not) or {"choice": [...]}'
+PARAMETERS = (
+    '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not, and "unit") or '
+    '{"choice": [...]}, each with "context": true or not (and then "period" or "clip")'
+)
+FLAGS = ("log", "context", "period", "clip")
 Made = TypeVar("Made")
 
 
@@ -122,13 +129,29 @@ def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
 
 def _parameter(where: str, name: str, value: Any) -> Parameter:
     where = f"{where}.{name}"
-    kind, given = _only(where, value, ("real", "integer", "choice"), PARAMETERS, also="log")
-    log, inside = value.get("log", False), f"{where}.{kind}"
-    if not isinstance(log, bool):
-        raise InvalidType(f"{where}.log={log!r}: must be true or false")
+    kind, _ = _only(where, value, ("real", "integer", "choice"), PARAMETERS, also=(*FLAGS, "unit"))
+    for flag in FLAGS:
+        if not isinstance(value.get(flag, False), bool):
+            raise InvalidType(f"{where}.{flag}={value[flag]!r}: must be true or false")
+    chosen = _values(where, kind, value)
+    if value.get("context", False):
+        return _made(
+            where, lambda flags: Context(chosen, **flags), {f: value.get(f, False) for f in FLAGS[2:]}
+        )
+    for flag in FLAGS[2:]:
+        if value.get(flag, False):
+            raise InvalidArgument(f'{where}.{flag}: is for a context; add "context": true')
+    return chosen
+
+
+def _values(where: str, kind: str, value: Mapping[str, Any]) -> Parameter:
+    """The values that a parameter takes, chosen or observed."""
+    log, unit, given, inside = value.get("log", False), value.get("unit", ""), value[kind], f"{where}.{kind}"
     if kind == "choice":
         if log:
             raise InvalidArgument(f"{where}.log: a choice has no order; leave it out")
+        if unit:
+            raise InvalidArgument(f"{where}.unit: a choice has none; leave it out")
         options = _list(inside, given, "options", MOST_OPTIONS)
         for i, option in enumerate(options):
             if isinstance(option, str) and any("\ud800" <= mark <= "\udfff" for mark in option):
@@ -137,24 +160,34 @@ def _parameter(where: str, name: str, value: Any) -> Parameter:
                 )
         return _made(inside, Choice, options)
     if kind == "real":
-        return _made(inside, lambda ends: Real(ends[0], ends[1], log), _pair(inside, given, real))
-    return _made(inside, lambda ends: Integer(ends[0], ends[1], log), _pair(inside, given, integer))
+        return _made(inside, lambda ends: Real(ends[0], ends[1], log, unit), _pair(inside, given, real))
+    return _made(inside, lambda ends: Integer(ends[0], ends[1], log, unit), _pair(inside, given, integer))
 
 
 def _spelt(parameter: Parameter) -> dict[str, Any]:
+    if isinstance(parameter, Context):
+        flags = {flag: True for flag in ("period", "clip") if getattr(parameter, flag)}
+        return {**_spelt(parameter.values), "context": True, **flags}
     if isinstance(parameter, Choice):
         return {"choice": list(parameter.options)}
     assert isinstance(parameter, Real | Integer)
     kind = "real" if isinstance(parameter, Real) else "integer"
-    return {kind: [parameter.lo, parameter.hi], **({"log": True} if parameter.log else {})}
+    found: dict[str, Any] = {kind: [parameter.lo, parameter.hi]}
+    if parameter.log:
+        found["log"] = True
+    if parameter.unit:
+        found["unit"] = parameter.unit
+    return found
 
 
-def _only(where: str, value: Any, kinds: tuple[str, ...], allowed: str, also: str = "") -> tuple[str, Any]:
+def _only(
+    where: str, value: Any, kinds: tuple[str, ...], allowed: str, also: tuple[str, ...] = ()
+) -> tuple[str, Any]:
     """The one kind that an object is of, and what it says of it."""
     if not isinstance(value, Mapping):
         raise InvalidType(f"{where}: must be {allowed}")
     found = [kind for kind in kinds if kind in value]
-    if len(found) != 1 or not set(value) <= {*found, also}:
+    if len(found) != 1 or not set(value) <= {*found, *also}:
         keys = ", ".join(map(str, value))[:100] or "nothing"
         raise InvalidArgument(f"{where}: has {keys}; must be {allowed}")
     return found[0], value[found[0]]

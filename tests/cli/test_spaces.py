@@ -91,3 +91,37 @@ def test_any_box_can_be_spelt(pairs):
     bounds = [(low, low + width) for low, width in pairs]
     spelt = " ".join(f"--box={low!r},{high!r}" for low, high in bounds)
     np.testing.assert_array_equal(parsed(spelt).bounds, bounds)
+
+
+def test_contexts():
+    line = (
+        "--param speed=real:0:1 --context load=real:0:100 --context hour=real:0:24:period "
+        "--context flow=real:0.1:9:log:clip --context month=integer:1:12:period --context crew=choice:a,b"
+    )
+    assert parsed(line) == wv.Space(
+        speed=wv.Real(0, 1),
+        load=wv.Context(0, 100),
+        hour=wv.Context(0, 24, period=True),
+        flow=wv.Context(0.1, 9, log=True, clip=True),
+        month=wv.Context(wv.Integer(1, 12), period=True),
+        crew=wv.Context(wv.Choice(["a", "b"])),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("--context load=real:0:1", "needs --param"),
+        ("--box 0,1 --context load=real:0:1", "--context with --box"),
+        ("--param a=real:0:1 --context load", "--context load: must be"),
+        ("--param a=real:0:1 --context load=real:0:1:loud", "must be NAME=real"),
+        ("--param a=real:0:1 --context load=real:0", "must be NAME=real"),
+        ("--param a=real:0:1 --context load=real:0:1:clip:clip", "must be NAME=real"),
+        ("--param a=real:0:1:period", "--param a=real:0:1:period: must be"),
+        ("--param a=real:0:1 --context load=real:0:1:period:clip", "--context load=.*no ends"),
+        ("--param a=real:0:1 --context a=real:0:1", "must differ"),
+    ],
+)
+def test_bad_contexts(line, says):
+    with pytest.raises(WindvaneError, match=says):
+        parsed(line)

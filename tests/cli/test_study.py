@@ -532,3 +532,17 @@ def test_no_colours_in_a_pipe_but_a_table_on_a_terminal(db):
     assert process.returncode == 0
     assert "press" in shown.decode()
     assert "\x1b[1m" in shown.decode()
+
+
+def test_contexts_in_a_shell(shell):
+    shell(f"create mill --param speed=real:0:1 --context load=real:0:100 --context crew=choice:a,b {QUICK}")
+    asked = json.loads(shell("ask mill --context load=37 --context crew=b --json"))
+    assert (asked["x"]["load"], asked["x"]["crew"]) == (37.0, "b")
+    shell("tell mill 1 0.5")
+    assert "load=37 crew=b" in shell("best mill --context load=37 --context crew=b")
+    assert "context, real, 0 to 100" in shell("show mill")
+    assert "is missing" in shell("ask mill", code=2)
+    assert "missing 'crew'" in shell("ask mill --context load=37", code=2)
+    assert "at most 100" in shell("best mill --context load=137 --context crew=b", code=2)
+    assert "must be NAME=VALUE" in shell("ask mill --context load", code=2)
+    assert "given twice" in shell("ask mill --context load=1 --context load=2", code=2)

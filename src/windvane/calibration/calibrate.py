@@ -74,6 +74,11 @@ def calibrate(
     >>> report.choose(false_alarms=0.05) in (0.01, 0.1)
     True
     """
+    if isinstance(space, Domain) and space.contexts:
+        raise InvalidArgument(
+            f"space: has contexts ({', '.join(space.contexts)}), and nobody knows how these will go; "
+            "calibrate on the space without them"
+        )
     told = {"kernel": options.get("kernel"), "noise_variance": options.get("noise_variance")}
     kind, choices = _choices(deltas, triggers, options)
     made = _contestants(algorithm, space, kind, choices, options)

@@ -7,9 +7,10 @@ import ast
 from typing import Any
 
 from windvane.errors import InvalidArgument, WindvaneError
-from windvane.spaces import Arms, Box, Choice, Integer, Parameter, Real, Space
+from windvane.spaces import Arms, Box, Choice, Context, Integer, Parameter, Real, Space
 
 BOX = "--box LO,HI [LO,HI ...], as in --box 0,1 0,1"
+CONTEXT = "NAME=real:LO:HI[:log][:period][:clip], NAME=integer:LO:HI[...] or NAME=choice:A,B,..."
 PARAM = "NAME=real:LO:HI[:log], NAME=integer:LO:HI[:log] or NAME=choice:A,B,..."
 NEGATIVE = "where the first bound is negative, with an equals sign or in quotes: --box=-5,5, --box '-5,5 0,1'"
 
@@ -32,6 +33,13 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
         help="a named parameter, and again for the next: gain=real:0.1:10:log, taps=integer:1:8, "
         "mode=choice:a,b (options that read as numbers, true or false are such; quote them to keep text)",
     )
+    group.add_argument(
+        "--context",
+        action="append",
+        metavar="NAME=KIND:...",
+        help="beside --param: what is observed, not chosen: load=real:0:100, hour=real:0:24:period "
+        "(periodic), flow=real:0:9:clip (values beyond are clipped)",
+    )
 
 
 def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
@@ -49,6 +57,8 @@ def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
     used = [name for name in ("box", "arms", "param") if getattr(given, name) is not None]
     if len(used) > 1:
         raise InvalidArgument(f"--{used[0]} with --{used[1]}: give one of --box, --arms and --param")
+    if used and used[0] != "param" and getattr(given, "context", None):
+        raise InvalidArgument(f"--context with --{used[0]}: contexts are named, and stand beside --param")
     if given.box is not None:
         return _box(given.box)
     if given.arms is not None:
@@ -56,8 +66,11 @@ def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
             return Arms(given.arms)
         except WindvaneError as error:
             raise type(error)(f"--arms: {error}") from None
+    contexts = getattr(given, "context", None)
     if given.param is not None:
-        return _space(given.param)
+        return _space(given.param, contexts or [])
+    if contexts:
+        raise InvalidArgument("--context: needs --param beside it, for what is chosen")
     return None
 
 
@@ -77,40 +90,43 @@ def _box(texts: list[str]) -> Box:
         raise type(error)(f"--box {' '.join(pairs)}: {error}") from None
 
 
-def _space(texts: list[str]) -> Space:
-    found = []
-    for text in texts:
+def _space(texts: list[str], contexts: list[str]) -> Space:
+    found: list[tuple[str, Parameter]] = []
+    each = [("--param", PARAM, text) for text in texts] + [("--context", CONTEXT, text) for text in contexts]
+    for option, how, text in each:
         name, equals, spelt = text.partition("=")
         if not equals or not name.strip():
-            raise InvalidArgument(f"--param {text}: must be {PARAM}")
+            raise InvalidArgument(f"{option} {text}: must be {how}")
         try:
-            found.append((name.strip(), _parameter(text, spelt)))
+            found.append((name.strip(), _parameter(f"{option} {text}", spelt, how, option == "--context")))
         except WindvaneError as error:
             message = str(error)
-            raise type(error)(
-                message if message.startswith("--param") else f"--param {text}: {error}"
-            ) from None
+            raise type(error)(message if message.startswith("--") else f"{option} {text}: {error}") from None
     try:
         return Space(found)
     except WindvaneError as error:
         raise type(error)(f"--param: {error}") from None
 
 
-def _parameter(text: str, spelt: str) -> Parameter:
+def _parameter(where: str, spelt: str, how: str, observed: bool) -> Parameter:
     kind, _, rest = spelt.partition(":")
     if kind == "choice":
         options = [option.strip() for option in rest.split(",")]
         if not all(options):
-            raise InvalidArgument(f"--param {text}: an option is empty; must be {PARAM}")
-        return Choice([_option(option) for option in options])
-    ends = rest.split(":")
-    log = len(ends) == 3 and ends[2] == "log"
-    if kind not in ("real", "integer") or not (len(ends) == 2 or log):
-        raise InvalidArgument(f"--param {text}: must be {PARAM}")
-    where = f"--param {text}"
+            raise InvalidArgument(f"{where}: an option is empty; must be {how}")
+        choice = Choice([_option(option) for option in options])
+        return Context(choice) if observed else choice
+    low, high, *flags = rest.split(":") if ":" in rest else ("", "", "?")
+    allowed = ("log", "period", "clip") if observed else ("log",)
+    if kind not in ("real", "integer") or not set(flags) <= set(allowed) or len(flags) > len(set(flags)):
+        raise InvalidArgument(f"{where}: must be {how}")
+    log = "log" in flags
+    values: Parameter
     if kind == "real":
-        return Real(_number(where, ends[0]), _number(where, ends[1]), log=log)
-    return Integer(_whole(where, ends[0]), _whole(where, ends[1]), log=log)
+        values = Real(_number(where, low), _number(where, high), log=log)
+    else:
+        values = Integer(_whole(where, low), _whole(where, high), log=log)
+    return Context(values, period="period" in flags, clip="clip" in flags) if observed else values
 
 
 def _number(where: str, text: str) -> float:

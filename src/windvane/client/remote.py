@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -51,12 +52,18 @@ class RemoteStudy:
         self,
         time: float | None = None,
         *,
+        context: Mapping[str, Any] | None = None,
         expires_after: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> RemoteTrial:
-        """A point to evaluate. Every call begins a new trial; it expires when the study says, or as given."""
-        sent = body(time=_time(time), expires_after=expires_after, metadata=_notes(metadata))
+        """A point to evaluate. Every call begins a new trial; it expires when the study says, or as given.
+
+        `context` says what is observed now, if the space has contexts; the point has them in it.
+        """
+        sent = body(
+            time=_time(time), context=_seen(context), expires_after=expires_after, metadata=_notes(metadata)
+        )
         return read(RemoteTrial, self._post("ask", sent, key))
 
     def tell(
@@ -158,9 +165,12 @@ class RemoteStudy:
         found = stream.records(self._transport, f"{self._path}/stream", start, longest)
         return (record for record in found if record.reset) if resets else found
 
-    def best(self) -> Best:
-        """The point believed best now, with mean and standard deviation."""
-        return read(Best, self._get("/best"))
+    def best(self, *, context: Mapping[str, Any] | None = None) -> Best:
+        """The point believed best now, under this context, with mean and standard deviation."""
+        seen = _seen(context)
+        body(context=seen)  # refuses what is not plain JSON
+        query = None if seen is None else {"context": json.dumps(seen)}
+        return read(Best, self._get("/best", query))
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective at points."""
@@ -212,6 +222,15 @@ def _value(y: Any) -> float:
 
 def _time(time: Any) -> float | None:
     return None if time is None else real("time", time)
+
+
+def _seen(context: Any) -> dict[str, Any] | None:
+    if context is None:
+        return None
+    if not isinstance(context, Mapping) or not all(isinstance(name, str) for name in context):
+        raise InvalidType(f"context={context!r}: must be a dict of what is observed, by name")
+    found: dict[str, Any] = plain(dict(context))
+    return found
 
 
 def _notes(metadata: Any) -> dict[str, Any] | None:

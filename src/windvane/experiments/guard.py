@@ -42,10 +42,10 @@ class Guarded:
             raise AlgorithmFailed(f"{name}: minimises, but tasks are to be maximised")
         self._name, self._optimizer, self._space = name, optimizer, space
 
-    def ask(self) -> Any:
-        """The next point; it must be in the space."""
+    def ask(self, **given: Any) -> Any:
+        """The next point, under a context if there is one; it must be in the space."""
         with explained(self._name, "ask()"):
-            x = self._optimizer.ask()
+            x = self._optimizer.ask(**given)
         try:
             self._space.encode(x)
         except WindvaneError as error:

@@ -99,6 +99,7 @@ def line(space: Domain, along: Any = None, count: int = 101) -> Line:
 
 
 def _of_parameter(space: Space, name: str, parameter: Parameter, number: int) -> Line:
+    parameter = parameter.values
     if isinstance(parameter, Real):
         spaced = np.geomspace if parameter.log else np.linspace
         values = spaced(parameter.lo, parameter.hi, number).clip(parameter.lo, parameter.hi)

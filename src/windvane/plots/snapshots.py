@@ -37,7 +37,8 @@ class Snapshots:
 
     Hand it to `simulate` as `on_step`, or call it with each event that `tell` returns. It only looks: the
     optimiser asks for the same points with it as without it. `along` chooses the parameter, by name or by
-    index; the others stay at the point believed best at the time, or at those of `through`.
+    index; the others stay at the point believed best at the time, or at those of `through`. Contexts stay at
+    what they were last.
 
     >>> import windvane as wv
     >>> task = wv.task("within-model", dim=1, rate=0.03, horizon=30, seed=0)
@@ -83,8 +84,9 @@ def snapshot(optimizer: Optimizer, along: Line, through: Any = None) -> Snapshot
     space, data = optimizer.space, optimizer.data
     base = through
     if base is None:
-        fresh = optimizer.last_time is None
-        base = space.decode(space.candidates(1)[0]) if fresh else optimizer.best().x
+        base = space.decode(space.candidates(1)[0])
+        if optimizer.last_time is not None:
+            base = optimizer.best(context=optimizer.last_context).x
     mean, std = optimizer.predict(along.points(base))
     sign = 1.0 if optimizer.goal == "maximize" else -1.0
     best = along.place(base) if through is None else float(along.places[int(np.argmax(sign * mean))])

@@ -122,6 +122,7 @@ def _number_or_text(cell: Any) -> Any:
 
 
 def _value(name: str, parameter: Parameter | None, cell: Any) -> Any:
+    parameter = None if parameter is None else parameter.values
     if isinstance(parameter, Integer):
         return whole(name, cell)
     if isinstance(parameter, Choice):

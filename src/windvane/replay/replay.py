@@ -111,7 +111,7 @@ def _told(
         seconds[row] = clock.perf_counter() - started
         if on_row is not None:
             on_row(row)
-    return Account(label, tuple(events), optimizer.best(), seconds, warmup)
+    return Account(label, tuple(events), optimizer.best(context=optimizer.last_context), seconds, warmup)
 
 
 # -- who takes part ----------------------------------------------------------------------------------------

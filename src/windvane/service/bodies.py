@@ -16,6 +16,7 @@ Vector = Annotated[list[Finite], Field(min_length=1, max_length=limits.PARAMETER
 Arm = Annotated[int, Field(ge=0, lt=limits.ARMS)]
 Named = Annotated[dict[str, Scalar], Field(min_length=1, max_length=limits.PARAMETERS)]
 Point = Vector | Arm | Named
+Seen = Annotated[dict[str, Scalar], Field(max_length=limits.PARAMETERS)]
 Serial = Annotated[int, Field(ge=1, le=limits.SERIAL)]
 
 
@@ -31,21 +32,36 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class RealBody(Body):
+class ParameterBody(Body):
+    """What any parameter may say: whether it is observed, not chosen."""
+
+    context: Annotated[bool, Field(description="observed, not chosen: every ask says what it is")] = False
+    period: Annotated[
+        bool, Field(description="of a context: the range is one turn of something periodic")
+    ] = False
+    clip: Annotated[bool, Field(description="of a context: values beyond the range count as its end")] = False
+
+
+class NumberBody(ParameterBody):
+    """What numbers may say besides."""
+
+    log: bool = False
+    unit: Annotated[str, Field(max_length=limits.UNIT)] = ""
+
+
+class RealBody(NumberBody):
     """A real parameter."""
 
     real: Pair
-    log: bool = False
 
 
-class IntegerBody(Body):
+class IntegerBody(NumberBody):
     """An integer parameter."""
 
     integer: Levels
-    log: bool = False
 
 
-class ChoiceBody(Body):
+class ChoiceBody(ParameterBody):
     """One of several options."""
 
     choice: Annotated[list[Scalar], Field(min_length=1, max_length=limits.OPTIONS)]
@@ -127,9 +143,14 @@ class CreateBody(Body):
 class AskBody(Body):
     """A request for a point; everything may be left out."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"expires_after": 600}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{}, {"expires_after": 600}, {"context": {"load": 37}}]}
+    )
 
     time: Annotated[Finite | None, Field(description="the caller's own clock")] = None
+    context: Annotated[
+        Seen | None, Field(description="what is observed now, if the space has contexts; else leave it out")
+    ] = None
     expires_after: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     metadata: Metadata | None = None
 

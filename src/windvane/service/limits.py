@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from windvane.spelling import LONGEST_NAME, MOST_ARMS, MOST_OPTIONS, MOST_PARAMETERS
 
+CONTEXT = 4000  # characters of a context in an address
+UNIT = 20  # characters
 NAME = LONGEST_NAME  # characters of a study's or a parameter's name
 KEY = 200  # characters of an Idempotency-Key
 REASON = 2000  # characters

@@ -50,7 +50,7 @@ def _ticks(space: Domain, index: int, resolution: int) -> list[Any]:
         lo, hi = space.bounds[index]
         return list(map(float, np.linspace(lo, hi, resolution)))
     assert isinstance(space, Space)
-    parameter = space.parameters[index][1]
+    parameter = space.parameters[index][1].values
     if isinstance(parameter, Choice):
         return list(parameter.options)
     if parameter.size is not None and parameter.size <= resolution:

@@ -61,7 +61,9 @@ class LastReset:
 
 @dataclass(frozen=True)
 class BelievedBest:
-    """What is believed best now; `low` to `high` is the 95 % interval of the objective there, noise excluded.
+    """What is believed best now, under the contexts seen last, if there are any.
+
+    `low` to `high` is the 95 % interval of the objective there, noise excluded.
 
     `beats` names the point that it is compared with, and `at_least` bounds from below the probability that it
     is better than that one, whatever the correlation between the two, if they are jointly normal: of a
@@ -109,6 +111,7 @@ class Explanation:
     outliers: tuple[Mapping[str, Any], ...]  # events lately at which one was found
     beliefs: Mapping[str, float]  # the weights of the hypotheses, if the model has any
     looked_at: int  # how many observations "lately" is
+    follows: tuple[str, ...] = ()  # the contexts that the objective follows, as `Optimizer.follows` says
 
     @property
     def text(self) -> str:
@@ -160,6 +163,7 @@ def explain(
         outliers=tuple(event for event in events if event["outlier"] is not None),
         beliefs=dict(events[-1]["beliefs"]) if events else {},
         looked_at=len(events),
+        follows=optimizer.follows(),
     )
 
 
@@ -223,7 +227,7 @@ def _kind(reason: str, optimizer: Optimizer) -> str:
 
 
 def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> BelievedBest:
-    best = optimizer.best()
+    best = optimizer.best(context=optimizer.last_context)
     half = QUANTILE * best.std
     rival = _rival(optimizer, best.x, last)
     name, at_least = None, None

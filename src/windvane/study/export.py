@@ -95,7 +95,7 @@ class Columns:
         self.parameters: dict[str, Parameter | None]
         if isinstance(space, Space):
             keys = [name for name, _ in space.parameters]
-            self.parameters = {_column(name): parameter for name, parameter in space.parameters}
+            self.parameters = {_column(name): parameter.values for name, parameter in space.parameters}
             self._take = lambda x: [x[key] for key in keys]
         elif isinstance(space, Arms):
             self.parameters = {"arm": Integer(0, space.n - 1)}

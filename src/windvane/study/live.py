@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -66,10 +67,11 @@ class Live:
         live.head = head
         return live
 
-    def ask(self, time: float | None) -> Any:
+    def ask(self, time: float | None, context: Mapping[str, Any] | None = None) -> Any:
         """The next point, as plain JSON; nothing changes until the record of it is applied."""
         beside = [trial.x for trial in list(self.pending.values())[-BESIDE:]]
-        return plain(self.optimizer.ask(time=self.not_before(time), pending=beside))
+        asked = self.optimizer.ask(time=self.not_before(time), pending=beside, context=context)
+        return plain(asked)
 
     def tell(self, x: Any, y: float, time: float | None) -> Event:
         """Tell the optimiser. A time before the last observation's is taken as that one."""

@@ -133,13 +133,15 @@ class Study:
         self,
         time: float | None = None,
         *,
+        context: Mapping[str, Any] | None = None,
         expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Trial:
         """A point to evaluate. Every call begins a new trial, also while others are out.
 
-        The same `key` again gives the same trial, so that a request that was cut can be repeated.
+        `context` says what is observed now, if the space has contexts; the trial's point has them in it. The
+        same `key` again gives the same trial, so that a request that was cut can be repeated.
         """
         given = self.definition["expires_after"] if expires_after is UNSET else expires_after
         patience, notes, key = duration("expires_after", given), metadata_of(metadata), key_text(key)
@@ -150,7 +152,7 @@ class Study:
             if before is not None:
                 return before
             step.expire()
-            x = step.live.ask(time)
+            x = step.live.ask(time, context)
             expires = None if patience is None else step.now + patience
             return step.write(
                 "asked", trial=step.live.trials + 1, x=x, time=time, expires=expires, metadata=notes, key=key
@@ -366,10 +368,10 @@ class Study:
                 journal.head(connection, self.id)  # deleted?
             return found
 
-    def best(self, time: float | None = None) -> Best:
-        """The point believed best now, with mean and standard deviation."""
+    def best(self, time: float | None = None, *, context: Mapping[str, Any] | None = None) -> Best:
+        """The point believed best now, under this context, with mean and standard deviation."""
         with self._session.live() as live:
-            return live.optimizer.best(live.not_before(_time(time)))
+            return live.optimizer.best(live.not_before(_time(time)), context=context)
 
     def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective at points."""

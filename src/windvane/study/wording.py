@@ -99,7 +99,12 @@ def _about_belief(found: Explanation) -> str:
         text += f" It is better than {belief.beats}, with a probability of {roughly}{share}."
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
     weighed = "; ".join(f"{name}: {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
-    return f"{text} Hypotheses about time and their weights: {weighed}." if weighed else text
+    text = f"{text} Hypotheses about time and their weights: {weighed}." if weighed else text
+    if not found.follows:
+        return text
+    names = " and ".join(f"`{name}`" for name in found.follows)
+    known = "it" if len(found.follows) == 1 else "them"
+    return f"{text} The change follows {names}: with {known} known, hardly any of it is left to time."
 
 
 def _about_data(found: Explanation) -> str:

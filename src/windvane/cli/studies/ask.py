@@ -6,7 +6,17 @@ import argparse
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_verb, add_writing, from_json, opened, say, seconds
+from windvane.cli.studies.common import (
+    add_context,
+    add_time,
+    add_verb,
+    add_writing,
+    context_from,
+    from_json,
+    opened,
+    say,
+    seconds,
+)
 from windvane.errors import InvalidArgument
 
 EPILOG = """\
@@ -14,6 +24,7 @@ in a shell, with all digits of the point:
   read -r trial gain taps < <(windvane study ask filter --format values)
   windvane study tell filter "$trial" "$(measure "$gain" "$taps")"
 
+with a context in the space: windvane study ask mill --context load=37
 Every call begins a new trial, also while others are out; --key makes a retry give the same one again."""
 
 
@@ -21,6 +32,7 @@ def register(verbs: Any) -> None:
     """Add the verb."""
     verb = add_verb(verbs, "ask", run, "a point to evaluate, and the number of its trial", epilog=EPILOG)
     add_time(verb, "your timestamp, if the study is told times; default: one step after the last")
+    add_context(verb)
     verb.add_argument("--expires-after", metavar="SECONDS", help="or never; default: as the study says")
     add_writing(verb)
     verb.add_argument(
@@ -38,7 +50,7 @@ def run(given: argparse.Namespace) -> None:
     with opened(given) as study:
         if given.format == "values":
             words.check_values(study.space)  # before a trial is begun that nobody could read
-        trial = study.ask(given.time, **more)
+        trial = study.ask(given.time, context=context_from(given), **more)
     if given.json:
         say(trial.as_dict())
     elif given.format == "values":

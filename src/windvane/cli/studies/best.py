@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_verb, opened, say
+from windvane.cli.studies.common import add_context, add_time, add_verb, context_from, opened, say
 from windvane.errors import Conflict, InvalidArgument
 from windvane.spelling import plain
 
@@ -15,6 +15,7 @@ def register(verbs: Any) -> None:
     """Add the verb."""
     verb = add_verb(verbs, "best", run, "the point believed best now, and what to expect there")
     add_time(verb, "as of this time; default: one step after the last")
+    add_context(verb)
     verb.add_argument(
         "--format", choices=("words", "values"), default="words", help="values: the point only, for `read`"
     )
@@ -29,7 +30,7 @@ def run(given: argparse.Namespace) -> None:
             words.check_values(study.space)
         if not study.summary().tells:
             raise Conflict("best: nothing is known before the first tell")
-        best = study.best(given.time)
+        best = study.best(given.time, context=context_from(given))
         x = plain(best.x)
     if given.json:
         say({"x": x, "mean": best.mean, "std": best.std})

@@ -73,6 +73,32 @@ def add_time(verb: argparse.ArgumentParser, help: str) -> None:
     verb.add_argument("--time", type=float, metavar="T", help=help)
 
 
+def add_context(verb: argparse.ArgumentParser) -> None:
+    """--context, of what is observed."""
+    verb.add_argument(
+        "--context",
+        action="append",
+        metavar="NAME=VALUE",
+        help="what is observed now, if the space has contexts; again for the next",
+    )
+
+
+def context_from(given: argparse.Namespace) -> dict[str, Any] | None:
+    """The contexts that were typed: numbers and truth values as JSON reads them, else text."""
+    found: dict[str, Any] = {}
+    for text in given.context or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InvalidArgument(f"--context {text}: must be NAME=VALUE, as in --context load=37")
+        if name.strip() in found:
+            raise InvalidArgument(f"--context {text}: {name.strip()} is given twice")
+        try:
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            found[name.strip()] = value.strip()
+    return found or None
+
+
 @contextmanager
 def opened(given: argparse.Namespace) -> Iterator[Any]:
     """The study called NAME."""

@@ -19,6 +19,7 @@ EPILOG = """\
 examples:
   windvane study create press --box 0,1 0,1
   windvane study create filter --param gain=real:0.1:10:log --param taps=integer:1:8 --goal minimize
+  windvane study create mill --param speed=real:0:1 --context load=real:0:100
   windvane study create line-3 --box 0,1 --algorithm et-gp-ucb --kernel rbf --lengthscale 0.2 \\
       --option noise_variance=0.02 --option trigger=exact-bound
   windvane study create line-3 --definition line-3.json
@@ -33,6 +34,7 @@ BESIDE = (
     "box",
     "arms",
     "param",
+    "context",
     "algorithm",
     "goal",
     "seed",

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from windvane.errors import InvalidArgument
-from windvane.spaces import Arms, Choice, Domain, Integer, Real, Space
+from windvane.spaces import Arms, Choice, Context, Domain, Integer, Parameter, Real, Space
 
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
@@ -34,6 +34,7 @@ def values(x: Any) -> str:
 def check_values(space: Domain) -> None:
     """Refuse `--format values` where a shell would split an option into several words, or lose it."""
     for name, parameter in space.parameters if isinstance(space, Space) else ():
+        parameter = parameter.values
         for option in parameter.options if isinstance(parameter, Choice) else ():
             if isinstance(option, str) and option.split() != [option]:
                 raise InvalidArgument(
@@ -110,11 +111,15 @@ def space_lines(space: Domain) -> list[str]:
     return [f"x{i + 1}: real, {lo:g} to {hi:g}" for i, (lo, hi) in enumerate(bounds)]
 
 
-def _parameter(parameter: Any) -> str:
+def _parameter(parameter: Parameter) -> str:
+    if isinstance(parameter, Context):
+        more = ", periodic" if parameter.period else ", clipped" if parameter.clip else ""
+        return f"context, {_parameter(parameter.values)}{more}"
     if isinstance(parameter, Choice):
         shown = [repr(option) for option in parameter.options]
         more = f", ... ({len(shown)} in all)" if len(shown) > 8 else ""
         return f"one of {', '.join(shown[:8])}{more}"
     assert isinstance(parameter, Real | Integer)
     kind = "real" if isinstance(parameter, Real) else "integer"
-    return f"{kind}, {parameter.lo:g} to {parameter.hi:g}{', log scale' if parameter.log else ''}"
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    return f"{kind}, {parameter.lo:g} to {parameter.hi:g}{unit}{', log scale' if parameter.log else ''}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import Body, Query, Request
 
-from windvane.errors import Conflict
+from windvane.errors import Conflict, InvalidArgument
 from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.bodies import PredictBody
@@ -19,18 +20,22 @@ from windvane.service.spaces import middle, slice_of
 from windvane.study import Study
 
 routes = router("model")
+SeenContext = Annotated[
+    str, Query(max_length=limits.CONTEXT, description='JSON, if the space has contexts: {"load": 37}')
+]
 
 
 @routes.get(
     "/studies/{name}/best", dependencies=READ, response_model=BestShape, responses=documented(404, 409)
 )
-async def best(request: Request, name: Name) -> Any:
-    """The point believed best now."""
+async def best(request: Request, name: Name, context: SeenContext = "") -> Any:
+    """The point believed best now; under a context, if the space has any."""
+    seen = _seen(context)
 
     def work(study: Study) -> dict[str, Any]:
         if not _told(study):
             raise Conflict("best: nothing is known before the first tell")
-        found = study.best()
+        found = study.best(context=seen)
         return {"x": _plain(found.x), "mean": found.mean, "std": found.std}
 
     return Answer(await service_of(request).use(name, work))
@@ -62,12 +67,18 @@ async def surface(
         str, Query(max_length=2 * limits.NAME + 1, description="one or two names, with a comma")
     ] = "",
     resolution: Annotated[int, Query(ge=2, le=limits.RESOLUTION, description="points on an axis")] = 41,
+    context: SeenContext = "",
 ) -> Any:
-    """A slice of the model on a grid, through the believed best; through the middle before any tell."""
+    """A slice of the model on a grid, through the believed best; through the middle before any tell.
+
+    Contexts that are left out are what they were at the last tell.
+    """
+    seen = _seen(context)
 
     def work(study: Study) -> dict[str, Any]:
         space = study.space
-        at = study.best().x if _told(study) else middle(space)
+        now = None if not space.contexts else (study.optimizer.last_context or {}) | (seen or {})
+        at = study.best(context=now or seen).x if _told(study) else middle(space)
         grid = slice_of(space, at, [each for each in axes.split(",") if each], resolution)
         mean, std = study.predict(grid.points)
         shaped = {"mean": np.reshape(mean, grid.shape), "std": np.reshape(std, grid.shape)}
@@ -82,6 +93,19 @@ async def surface(
 async def explain(request: Request, name: Name) -> Any:
     """In words and figures: why the last reset happened, what is believed best now, and how sure."""
     return Answer(await service_of(request).use(name, lambda study: study.explain().as_dict()))
+
+
+def _seen(text: str) -> dict[str, Any] | None:
+    """A context that was sent as JSON in the address."""
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidArgument(f'context={text[:60]!r}: must be an object in JSON, such as {{"load": 37}}')
+    return found
 
 
 def _told(study: Study) -> bool:
