@@ -195,11 +195,11 @@ def test_one_snapshot_is_no_map():
 def test_contexts_stay_at_what_they_were_last():
     space = wv.Space(gain=wv.Real(0, 1), load=wv.Context(0, 100), hour=wv.Context(0, 24, period=True))
     opt = wv.make(space, seed=0)
-    past = Snapshots(opt, every=1)
+    past = plots.Snapshots(opt, every=1)
     for step in range(6):
         x = opt.ask(context={"load": 10.0 * step, "hour": 3.0 * step})
         past(opt.tell(x, -((x["gain"] - 0.5) ** 2)))
     assert [round(each.base["load"]) for each in past] == [0, 10, 20, 30, 40, 50]
     assert [round(each.base["hour"]) for each in past] == [0, 3, 6, 9, 12, 15]
     for along in ("gain", "load", "hour"):
-        assert slices(opt, along=along).axes[0].get_xlabel() == along
+        assert plots.slices(opt, along=along).axes[0].get_xlabel() == along
