@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windvane as wv
+from windvane.accuracy import Accuracy
 
 VALUES = {
     "step": 3,
@@ -225,3 +226,49 @@ def test_a_dataset_checks_itself(changed, error, message):
 def test_a_dataset_may_be_empty_or_without_coordinates():
     assert len(wv.Dataset(np.empty((0, 3)), [], [], [])) == 0
     assert wv.Dataset(np.empty((2, 0)), [1, 2], [1, 2], [1, 2]).dim == 0
+
+
+# -- accuracy ---------------------------------------------------------------------------------------
+
+SOME = (None, Accuracy(0.5), Accuracy(repeats=3, scatter=0.2, farthest=0.1), None, Accuracy(2.0))
+
+
+def accurate(known=SOME):
+    data = wv.Dataset.empty(1)
+    for step, accuracy in enumerate(known, start=1):
+        data += wv.Observation(np.array([0.1 * step]), float(step), float(step), step, accuracy)
+    return data
+
+
+def test_a_dataset_keeps_what_is_known_of_each_observation():
+    data = accurate()
+    assert tuple(row.accuracy for row in data) == SOME
+    assert tuple(row.accuracy for row in data.take(slice(1, 3))) == SOME[1:3]
+    assert tuple(row.accuracy for row in data.take(np.array([4, 0]))) == (SOME[4], None)
+    assert tuple(row.accuracy for row in data.raised(slice(2), 1.0)) == SOME
+    later = wv.Dataset(data.X, data.y, data.times + 9.0, data.steps + 9)
+    assert tuple(row.accuracy for row in data.joined(later)) == (*SOME, *[None] * 5)
+    assert tuple(row.accuracy for row in pickle.loads(pickle.dumps(data))) == SOME
+    np.testing.assert_allclose(data.noises(0.3, scale=2.0), [0.3, 0.125, 0.1, 0.3, 0.5])
+
+
+def test_where_nothing_is_known_there_is_no_accuracy():
+    data = accurate()
+    assert accurate((None, None)).accuracy is None
+    assert data.take(np.array([0, 3])).accuracy is None
+    assert data.take(slice(0)).accuracy is None
+    np.testing.assert_array_equal(accurate((None,)).noises(0.3), [0.3])
+
+
+def test_the_accuracies_of_a_dataset_are_read_only_and_one_of_each_observation():
+    data = accurate()
+    with pytest.raises(ValueError, match="read-only"):
+        data.accuracy.variance[0] = 1.0
+    with pytest.raises(wv.WindvaneError, match="accuracy: must have 2 entries"):
+        wv.Dataset(data.X[:2], data.y[:2], data.times[:2], data.steps[:2], data.accuracy)
+
+
+def test_known_noise_is_never_so_small_that_the_model_is_singular():
+    data = accurate((Accuracy(1e-300), Accuracy(1e200)))
+    assert data.noises(0.1, scale=1.0, prior=4.0).tolist() == pytest.approx([4e-10, 1e100])
+    assert Accuracy(1e-300).noise(0.1, 1.0, 4.0) == 4e-10

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from windvane.accuracy import Accuracies, Accuracy, joined
 from windvane.checks import Array as Array
 from windvane.checks import IntArray as IntArray
 from windvane.checks import array, integers
@@ -28,6 +29,7 @@ class Observation(NamedTuple):
     y: float
     time: float
     step: int
+    accuracy: Accuracy | None = None  # None: one value with the model's noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class Dataset:
     y: Array
     times: Array
     steps: IntArray  # rising
+    accuracy: Accuracies | None = None  # None: each is one value with the model's noise
 
     def __post_init__(self) -> None:
         X = array("X", self.X, ("n", "d"), empty=True)
@@ -56,15 +59,20 @@ class Dataset:
         steps = integers("steps", self.steps, (len(X),))
         if (np.diff(steps) <= 0).any():
             raise InvalidArgument("steps: must rise from one observation to the next")
-        self._hold(X, y, times, steps)
+        accuracy = self.accuracy
+        if accuracy is not None and any(np.shape(each) != (len(X),) for each in accuracy):
+            raise InvalidArgument(f"accuracy: must have {len(X)} entries, one of each observation")
+        self._hold(X, y, times, steps, accuracy)
 
-    def _hold(self, X: Array, y: Array, times: Array, steps: IntArray) -> Dataset:
+    def _hold(
+        self, X: Array, y: Array, times: Array, steps: IntArray, accuracy: Accuracies | None = None
+    ) -> Dataset:
         """Take over arrays that fit and that nobody else has."""
         X.setflags(write=False)
         y.setflags(write=False)
         times.setflags(write=False)
         steps.setflags(write=False)
-        self.__dict__.update(X=X, y=y, times=times, steps=steps)
+        self.__dict__.update(X=X, y=y, times=times, steps=steps, accuracy=accuracy)
         return self
 
     @staticmethod
@@ -83,7 +91,11 @@ class Dataset:
 
     def __getitem__(self, index: int) -> Observation:
         return Observation(
-            self.X[index], float(self.y[index]), float(self.times[index]), int(self.steps[index])
+            self.X[index],
+            float(self.y[index]),
+            float(self.times[index]),
+            int(self.steps[index]),
+            None if self.accuracy is None else self.accuracy.row(index),
         )
 
     def __add__(self, new: Observation) -> Dataset:
@@ -91,11 +103,15 @@ class Dataset:
         X, y, times = np.empty((n + 1, self.X.shape[1])), np.empty(n + 1), np.empty(n + 1)
         steps = np.empty(n + 1, dtype=np.int64)
         X[:n], y[:n], times[:n], steps[:n] = self.X, self.y, self.times, self.steps
-        X[n], y[n], times[n], steps[n] = new
-        return _new(Dataset)._hold(X, y, times, steps)
+        X[n], y[n], times[n], steps[n], more = new
+        accuracy = None
+        if self.accuracy is not None or more is not None:
+            accuracy = joined(self.accuracy, n, Accuracies.of([more]), 1)
+        return _new(Dataset)._hold(X, y, times, steps, accuracy)
 
     def take(self, rows: slice | IntArray) -> Dataset:
-        return _new(Dataset)._hold(self.X[rows], self.y[rows], self.times[rows], self.steps[rows])
+        accuracy = None if self.accuracy is None else self.accuracy.take(rows)
+        return _new(Dataset)._hold(self.X[rows], self.y[rows], self.times[rows], self.steps[rows], accuracy)
 
     def joined(self, later: Dataset) -> Dataset:
         """These, and then others that are later."""
@@ -104,6 +120,7 @@ class Dataset:
             np.concatenate((self.y, later.y)),
             np.concatenate((self.times, later.times)),
             np.concatenate((self.steps, later.steps)),
+            joined(self.accuracy, len(self), later.accuracy, len(later)),
         )
 
     def raised(self, rows: slice, by: float) -> Dataset:
@@ -115,10 +132,27 @@ class Dataset:
         """
         y = self.y.copy()
         y[rows] += by
-        return _new(Dataset)._hold(self.X, y, self.times, self.steps)
+        return _new(Dataset)._hold(self.X, y, self.times, self.steps, self.accuracy)
+
+    def noises(self, own: float, scale: float = 1.0, prior: Array | float = 0.0) -> Array:
+        """The noise variance of each observation, in the units of a model whose y is `scale` times smaller.
+
+        `own` is the model's: what one value has of which nothing else is known, and the mean of m repeats an
+        m-th of. `prior` is the prior variance of f: what is known to be nothing beside that is taken as
+        `EXACT` of it, so that the model can be computed with.
+
+        >>> data = Dataset.empty(1)
+        >>> for step, accuracy in enumerate([None, Accuracy(8.0), Accuracy(repeats=4)]):
+        ...     data += Observation(np.zeros(1), 0.0, 1.0, step, accuracy)
+        >>> data.noises(0.1, scale=2.0)
+        array([0.1  , 2.   , 0.025])
+        """
+        if self.accuracy is None:
+            return np.full(len(self), own)
+        return self.accuracy.noises(own, scale, prior)
 
     def __reduce__(self) -> tuple[Any, ...]:  # NumPy's copies could be written to
-        return Dataset, (self.X, self.y, self.times, self.steps)
+        return Dataset, (self.X, self.y, self.times, self.steps, self.accuracy)
 
 
 _new = object.__new__  # past the checks: for what is made of arrays that passed them
@@ -248,6 +282,8 @@ class Event(ComparedByValue):
     `change` is what is believed to have happened, if that is why there was a reset. `cause` of a reset is
     "triggered", "forced" by the upper end of the reset window, or "asked": then somebody called `reset`, `x`
     is None, and what is about an observation is NaN. It is empty if there was no reset.
+    `noise_variance` is that of `y`: the model's, or what was told. `told_variance` is the noise variance that
+    was told of one value, if it was. With repeats, `values` are these, and `y` is their mean.
     """
 
     step: int
@@ -271,6 +307,24 @@ class Event(ComparedByValue):
     beliefs: Mapping[str, float] = field(default_factory=dict)
     change: Change | None = None
     cause: str = ""
+    told_variance: float | None = None
+    values: tuple[float, ...] = ()
+
+    @property
+    def repeats(self) -> int:
+        """How many values were told: 1, unless they were given as a list."""
+        return len(self.values) or 1
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What `tell` was given beside the point and the time: to tell the same again.
+
+        >>> import windvane as wv
+        >>> opt = wv.make(wv.Box([(0, 1)]), seed=0)
+        >>> opt.tell([0.5], [1.0, 3.0], std=2.0).told
+        {'y': [1.0, 3.0], 'noise_variance': 4.0}
+        """
+        return {"y": list(self.values) if self.values else self.y, "noise_variance": self.told_variance}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: arrays become lists, and a number that is not finite becomes None."""
@@ -295,6 +349,7 @@ class Event(ComparedByValue):
             change = Change(**{name: told[name] for name in Change._fields if name in told})
             first, last = change.regime or (0, 0)
             found["change"] = change._replace(regime=(first, last)) if change.regime else change
+        found["values"] = tuple(found.get("values", ()))
         return Event(**found)
 
     def _repr_html_(self) -> str:

@@ -23,13 +23,14 @@ import numpy as np
 
 from windvane import progress as saved
 from windvane.acquisition import Moment, believed_best
-from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, real, reason_text
+from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, reason_text
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.older import upgraded
-from windvane.progress import LARGEST, Held, Progress, asked_event, echo, limit_view
+from windvane.progress import Held, Progress, asked_event, echo, limit_view
+from windvane.reading import Reading
 from windvane.spaces import Region
 from windvane.spaces.base import Domain, SeenContext
 from windvane.surrogates import Mixture, Model, Surrogate, reaches
@@ -257,19 +258,30 @@ class Optimizer:
 
     # -- telling ---------------------------------------------------------------------------------------
 
-    def tell(self, x: Any, y: float, time: Time = None) -> Event:
+    def tell(
+        self,
+        x: Any,
+        y: float | Sequence[float],
+        time: Time = None,
+        *,
+        noise_variance: float | None = None,
+        std: float | None = None,
+    ) -> Event:
         """Record the value `y` observed at `x`; returns everything that happened.
 
+        `noise_variance`, or its root `std`, is that of the noise in this value, if you know it. `y` may be a
+        list: values measured at `x` one after another, whose mean counts, and each of which has that noise.
         `time` is a number in any unit, or a datetime with a time zone, which is its seconds since 1970.
+
         Whatever is raised, an interrupt included, the optimiser is as it was before.
         """
         point = self.space.encode(x)
-        value = self._sign * real("y", y, at_least=-LARGEST, at_most=LARGEST)
+        reading = Reading.told(y, noise_variance, std)
         stamp, now = self._now(time)
-        new = Observation(point, value, now, self.step)
+        new = Observation(point, self._sign * reading.y, now, self.step, reading.accuracy)
         told = self.space.decode(point) if self.space.by_number else echo(x)
         with self._threads():
-            after, event = self._told(new, told, float(y), stamp)
+            after, event = self._told(new, told, reading, stamp)
         self._progress = after
         return event
 
@@ -305,10 +317,10 @@ class Optimizer:
         self._progress = after
         return event
 
-    def _told(self, new: Observation, told: Any, y: float, stamp: float) -> tuple[Progress, Event]:
+    def _told(self, new: Observation, told: Any, reading: Reading, stamp: float) -> tuple[Progress, Event]:
         """Where the optimiser stands after an observation, and the record of it; nothing is changed."""
         before, composition = self._progress, self.composition
-        forecast = before.surrogate.forecast(new.x, new.time)
+        forecast = before.surrogate.forecast(new.x, new.time, new.accuracy)
         opinion = before.surrogate.weigh(new, forecast)
         surrogate = before.surrogate
         ruling, memory = self._judge(new, forecast.prediction, opinion)
@@ -316,7 +328,7 @@ class Optimizer:
             search, rescale = composition.learning.search, composition.rescale
             surrogate = surrogate.reconsider(new, opinion, search, rescale, self.seed)
             if surrogate is not before.surrogate:
-                opinion = surrogate.weigh(new, surrogate.forecast(new.x, new.time))
+                opinion = surrogate.weigh(new, surrogate.forecast(new.x, new.time, new.accuracy))
                 ruling, memory = self._judge(new, forecast.prediction, opinion)
 
         elapsed, held, allowance, kept = before.elapsed + 1, None, before.allowance, 0
@@ -341,7 +353,7 @@ class Optimizer:
             surrogate, age = self._learned(surrogate, new, 0 if reset else before.elapsed, thinned)
         origin = stamp - new.time if before.last_time is None else before.origin
         after = Progress(surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held)
-        return after, self._event(after, new, told, y, forecast.prediction, opinion, ruling, kept)
+        return after, self._event(after, new, told, reading, forecast.prediction, opinion, ruling, kept)
 
     def _judge(self, new: Observation, prediction: Prediction, opinion: Opinion) -> tuple[Ruling, Memory]:
         """What to do about an observation, and the trigger's memory if nothing is reset."""
@@ -399,7 +411,7 @@ class Optimizer:
         after: Progress,
         new: Observation,
         x: Any,
-        y: float,
+        reading: Reading,
         prediction: Prediction,
         opinion: Opinion,
         ruling: Ruling,
@@ -409,7 +421,7 @@ class Optimizer:
             step=new.step,
             time=float(after.last_time),  # type: ignore[arg-type]  # it has just been told
             x=x,
-            y=y,
+            y=reading.y,
             mean=self._sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
@@ -427,6 +439,8 @@ class Optimizer:
             beliefs=after.surrogate.beliefs(),
             change=self._changed(ruling),
             cause="" if ruling.decision == "no" else ruling.decision,
+            told_variance=reading.variance,
+            values=reading.values,
         )
 
     def _changed(self, ruling: Ruling) -> Change | None:

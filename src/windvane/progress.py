@@ -13,15 +13,14 @@ from windvane.codec import decode
 from windvane.composition import Composition
 from windvane.data import Event, Observation
 from windvane.errors import CorruptState
+from windvane.reading import LARGEST as LARGEST
 from windvane.retention import Belief
 from windvane.retention import base as limits
 from windvane.spaces.base import Domain
 from windvane.surrogates import Surrogate
-from windvane.surrogates.state import feasible
+from windvane.surrogates.state import accuracy, feasible, plain_accuracy
 from windvane.triggers import Memory
 from windvane.triggers import base as triggers
-
-LARGEST = 1e100  # of |y|: squares must not overflow
 
 
 class Held(NamedTuple):
@@ -92,9 +91,12 @@ def plain(progress: Progress) -> dict[str, Any]:
     if progress.allowance:
         state["allowance"] = list(progress.allowance)
     if progress.held is not None:
-        (_, y, time, step), x = progress.held
+        (_, y, time, step, accuracy), x = progress.held
         told = x.tolist() if isinstance(x, np.ndarray) else echo(x)
-        state["held"] = {"x": told, "y": y, "time": time, "step": step}
+        held: dict[str, Any] = {"x": told, "y": y, "time": time, "step": step}
+        if accuracy is not None:
+            held["accuracy"] = plain_accuracy(accuracy)
+        state["held"] = held
     return state
 
 
@@ -134,7 +136,8 @@ def _held(state: Any, space: Domain) -> Held:
     """What was set aside, as `state` wrote it."""
     x, y = state["x"], real("state(held y)", state["y"], at_least=-LARGEST, at_most=LARGEST)
     time, step = real("state(held time)", state["time"]), integer("state(held step)", state["step"])
-    return Held(Observation(space.encode(x), y, time, step), echo(x))
+    known = accuracy(state.get("accuracy"))
+    return Held(Observation(space.encode(x), y, time, step, known), echo(x))
 
 
 def echo(x: Any) -> Any:

@@ -46,7 +46,7 @@ def test_last_point_keeps_the_one_that_fired():
     kept = LastPoint().keep(data, never_called)
     assert len(kept) == 1
     assert kept[0].x.tolist() == data[3].x.tolist()
-    assert kept[0][1:] == (40.0, 4.5, 4)
+    assert kept[0][1:] == (40.0, 4.5, 4, None)
     assert len(LastPoint().keep(Dataset.empty(2), never_called)) == 0
 
 

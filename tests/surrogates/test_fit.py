@@ -10,9 +10,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 import windvane as wv
+from windvane.accuracy import Accuracies, Accuracy
 from windvane.errors import NumericalFailure
 from windvane.kernels import RBF, Markov, Matern32, Matern52, Static, Wiener
 from windvane.surrogates import Model, Noise, evidence, gp_surrogate
+from windvane.surrogates.evidence import Evidence
 from windvane.surrogates.fit import MOST, Search, _Objective, map_estimate, representative
 
 ALL = ("lengthscale", "noise", "variance", "rate")
@@ -472,3 +474,62 @@ def test_with_a_weak_prior_a_rough_drift_takes_the_noise():
     )
     assert weak < 0.001
     assert strong > 0.003
+
+
+# -- repeats, and noise that is known ----------------------------------------------------------------
+
+
+def visits(seed=10020, n=12):
+    """Repeats at n points, as means and one by one; some with noise that is known."""
+    rng = np.random.default_rng(seed)
+    X, times, counts = rng.uniform(size=(n, 2)), np.arange(1.0, n + 1.0), rng.integers(1, 5, size=n)
+    values = [np.sin(5.0 * X[i].sum()) + 0.2 * rng.normal(size=counts[i]) for i in range(n)]
+    known = [0.3 if i % 4 == 0 else None for i in range(n)]
+    rows = []
+    for each, variance in zip(values, known, strict=True):
+        mean, accuracy = Accuracy.of_repeats(each.tolist())
+        rows.append((mean, accuracy if variance is None else Accuracy(variance / len(each))))
+    means = (X, np.array([mean for mean, _ in rows]), times, Accuracies.of([row for _, row in rows]))
+    index = np.repeat(np.arange(n), counts)
+    single = [None if known[i] is None else Accuracy(known[i]) for i in index]
+    apart = (X[index], np.concatenate(values), times[index], Accuracies.of(single))
+    return means, apart
+
+
+@pytest.mark.parametrize("temporal", [Static(), Markov(0.1)])
+def test_repeats_have_the_evidence_of_as_many_observations_at_one_point_and_moment(temporal):
+    """But for those of which the noise is known: what they scatter does not depend on anything learned."""
+    means, apart = visits()
+    entry = len(RBF([0.3, 0.4], 1.7).theta) + len(temporal.theta)
+    differences, slopes = [], []
+    for variance in (0.01, 0.05, 0.3):
+        values = []
+        for data in (means, apart):
+            evidence = Evidence(RBF([0.3, 0.4], 1.7), temporal, data, {0, 1, entry})
+            values.append(evidence.at(RBF([0.3, 0.4], 1.7), temporal, Noise(variance)))
+            slopes.append(evidence.slopes()[0])
+        differences.append(values[0] - values[1])
+    np.testing.assert_allclose(differences, differences[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(slopes[::2], slopes[1::2], rtol=0, atol=1e-8)
+
+
+def test_the_slope_in_the_noise_is_that_of_a_difference():
+    means, _ = visits(10021)
+    for forgetting in (1.0, 0.9):
+        evidence = Evidence(RBF([0.3, 0.4]), Static(), means, {0, 3 + len(Static().theta)})
+        h = 1e-5
+        values = [
+            evidence.at(RBF([0.3, 0.4]), Static(), Noise(0.05 * math.exp(step), forgetting))
+            for step in (-h, h, 0.0)
+        ]
+        assert evidence.slopes()[0][-1] == pytest.approx((values[1] - values[0]) / (2.0 * h), rel=1e-6)
+
+
+def test_from_repeats_at_one_point_the_noise_is_found_in_one_step():
+    """The mean of all is at f; what is left is noise, of which the maximum is known."""
+    values = (0.3 * np.random.default_rng(10022).normal(size=50)).tolist()
+    mean, accuracy = Accuracy.of_repeats(values)
+    data = (np.zeros((1, 1)), np.array([mean]), np.ones(1), Accuracies.of([accuracy]))
+    search = Search(learn=("noise",), noise_prior=None, starts=1)
+    found = map_estimate(RBF(0.3), Static(), Noise(0.01), data, search).noise.variance
+    assert found == pytest.approx(np.var(values, ddof=1), rel=0.02)

@@ -42,8 +42,12 @@ class Belief:
     def covariance(self, data: Dataset) -> Array:
         """K~: the n x n covariance of the observations, noise included."""
         K = self.kernel.matrix(data.X, data.X) * self.temporal.matrix(data.times, data.times)
-        K.reshape(-1)[:: len(data) + 1] += self.noise_variance
+        K.reshape(-1)[:: len(data) + 1] += self.noises(data)
         return K
+
+    def noises(self, data: Dataset) -> Array:
+        """The noise variance of each observation."""
+        return data.noises(self.noise_variance, self.scale, self.kernel.diagonal(data.X))
 
 
 @runtime_checkable

@@ -95,6 +95,7 @@ def log_densities(data: Dataset, belief: Belief) -> Array:
     if info != 0:
         raise NumericalFailure("window: the covariance is not positive definite; raise noise_variance")
     v, z = linalg.solve_triangular(factor, np.stack((K[0, 1:], y[1:]), axis=1), lower=True).T
-    variance = np.maximum(K[0, 0] - np.cumsum(v * v), belief.noise_variance)
+    noise = float(belief.noises(newest_first.take(slice(1)))[0])
+    variance = np.maximum(K[0, 0] - np.cumsum(v * v), noise)
     gap = y[0] - np.cumsum(v * z)
     return normal_log_densities(gap, variance)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from windvane.checks import real
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.extras import require
-from windvane.progress import LARGEST
+from windvane.reading import LARGEST
 from windvane.spaces import Choice, Domain, Space
 from windvane.study.checks import metadata_of
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+from windvane.accuracy import Accuracy
 from windvane.checks import Array
 from windvane.data import Change, Dataset, Observation, Opinion, Prediction
 from windvane.surrogates.fit import Search
@@ -36,8 +37,8 @@ class Surrogate(Protocol):
         """The hyperparameters in force, frozen; `model.surrogate(domain)` has seen nothing."""
         ...
 
-    def forecast(self, x: Array, now: float) -> Forecast:
-        """What is expected at x, before y is seen."""
+    def forecast(self, x: Array, now: float, accuracy: Accuracy | None = None) -> Forecast:
+        """What is expected at x, before y is seen; `accuracy` is what is known of its noise."""
         ...
 
     def weigh(self, new: Observation, forecast: Forecast) -> Opinion:

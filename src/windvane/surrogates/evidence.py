@@ -8,15 +8,24 @@ alpha = K~^-1 y, minus the log evidence and its gradient are
 The average information A_ab = alpha' dK_a K~^-1 dK_b alpha / 2 (Gilmour, Thompson & Cullis 1995) lies
 halfway between the observed and the expected one; it costs O(n^2) where each of these costs O(n^3), and
 it is never indefinite.
+
+Noise may be known of some observations: it does not move. The mean of m repeats has an m-th of the noise s;
+what the repeats scatter about it, S in all, has a density of its own, in which f does not occur:
+
+    -ln p = (m - 1) ln(2 pi s) / 2 + S / (2 s) + ln(m) / 2.
+
+So repeats have the evidence of m observations at one point and moment.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 
+from windvane.accuracy import Accuracies
 from windvane.checks import Array
 from windvane.kernels import RBF, Kernel, Markov, Static, Stationary, Temporal
 from windvane.late import lapack
@@ -25,6 +34,9 @@ from windvane.surrogates.noise import Noise
 
 NEAREST = 2.0**-53  # the distance of the largest number below 1
 LEAST = 1e-12  # of y' alpha / n: values that are nothing beside the noise
+Data: TypeAlias = tuple[Array, Array, Array] | tuple[Array, Array, Array, Accuracies | None]
+"""X, y, times, and what is known of the noise, if anything is, in the units of y."""
+
 LARGEST = 2**21  # numbers: beyond, distances along each coordinate are computed again every time
 
 
@@ -36,10 +48,15 @@ class Evidence:
     from the operating system would cost as much as what is computed in them.
     """
 
-    def __init__(
-        self, kernel: Kernel, temporal: Temporal, data: tuple[Array, Array, Array], moving: set[int]
-    ) -> None:
-        self.X, self.y, self.times = data
+    def __init__(self, kernel: Kernel, temporal: Temporal, data: Data, moving: set[int]) -> None:
+        self.X, self.y, self.times = data[:3]
+        self._known = data[3] if len(data) > 3 else None
+        self._spare = self._squares = self._constant = 0.0  # of repeats: m - 1, S, and what does not move
+        if self._known is not None:
+            spare, squares, _ = self._known.evidence(1.0)
+            self._spare, self._squares = float(spare.sum()), float(squares.sum())
+            logs = self._spare * math.log(2.0 * math.pi) + float(np.log1p(spare).sum())
+            self._constant = 0.5 * logs
         kernel.matrix(self.X[:1], self.X[:1])  # refuses the wrong number of lengthscales
         a, b = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
         self.in_space = [entry for entry in range(a) if entry in moving]
@@ -97,7 +114,8 @@ class Evidence:
             time = None if self._merged else temporal.matrix(self.times, self.times)
         self._space, self._moment = space, time
         self._covariance = space if time is None else np.multiply(space, time, out=faded)
-        self._variances = noise.variances(self.times, float(self.times[-1]))
+        fresh = None if self._known is None else self._known.noises(noise.variance, 1.0, 0.0)
+        self._noise, self._variances = noise, noise.variances(self.times, float(self.times[-1]), fresh)
         np.copyto(K, self._covariance)
         K.reshape(-1)[:: n + 1] += self._variances
         self._L, failed = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
@@ -105,7 +123,11 @@ class Evidence:
             return math.inf
         self._z = lapack.dtrtrs(self._L, self.y, lower=1)[0]
         half_log_determinant = float(np.log(np.diagonal(self._L)).sum())
-        return 0.5 * float(self._z @ self._z) + half_log_determinant + 0.5 * n * math.log(2.0 * math.pi)
+        value = 0.5 * float(self._z @ self._z) + half_log_determinant + 0.5 * n * math.log(2.0 * math.pi)
+        if self._known is None:
+            return value
+        s = noise.variance
+        return value + 0.5 * (self._spare * math.log(s) + self._squares / s) + self._constant
 
     def factor(self) -> Array:
         """W = L^-1 of K~."""
@@ -128,13 +150,21 @@ class Evidence:
             traces.append(both - float(diagonal @ np.diagonal(derivative)))
             actions.append(derivative @ alpha)
         if self.noise_moves:
-            traces.append(float(diagonal @ self._variances))
-            actions.append(self._variances * alpha)
+            learned = self._variances
+            if self._known is not None:
+                learned = np.where(self._known.known, 0.0, learned)
+            traces.append(float(diagonal @ learned))
+            actions.append(learned * alpha)
         U = np.array(actions).reshape(len(traces), len(alpha))
         V = U @ W.T
-        r = max(float(z @ z) / len(z), LEAST)
+        scattered = self._squares / self._noise.variance  # of repeats
+        r = max((float(z @ z) + scattered) / (len(z) + self._spare), LEAST)
         scale = (r - 1.0) / (r * math.log(r)) if abs(r - 1.0) > 1e-6 else 1.0
-        return 0.5 * (np.array(traces) - U @ alpha), (0.5 * scale) * (V @ V.T)
+        gradient, curvature = 0.5 * (np.array(traces) - U @ alpha), (0.5 * scale) * (V @ V.T)
+        if self.noise_moves and self._spare:
+            gradient[-1] += 0.5 * (self._spare - scattered)
+            curvature[-1, -1] += 0.5 * scale * scattered
+        return gradient, curvature
 
     def _derivatives(self) -> Iterator[Array]:
         """dK_a for the moving entries of both kernels, n x n; each is valid until the next one."""

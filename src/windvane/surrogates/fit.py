@@ -15,16 +15,16 @@ import numpy as np
 
 from windvane.checks import Array, integer, real
 from windvane.codec import component
-from windvane.data import IntArray
+from windvane.data import Dataset, IntArray
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.surrogates.descent import Slope, descend
-from windvane.surrogates.evidence import Evidence
+from windvane.surrogates.evidence import Data, Evidence
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.priors import LogNormal, Prior
+from windvane.surrogates.scaling import Scaling
 
 Bounds = tuple[float, float]
-Data = tuple[Array, Array, Array]
 MOST = 256  # observations that a fit looks at, so that it is bounded (docs/decisions/0027)
 FEW = 64  # observations that find the basin of a start that was drawn
 LEARNABLE = ("lengthscale", "noise", "variance", "rate", "odds", "smoothness")
@@ -243,10 +243,19 @@ def representative(n: int) -> IntArray:
     return np.concatenate((older, np.arange(n - newest, n)))
 
 
+def fit_data(data: Dataset, scaling: Scaling, kernel: Kernel, interval: float = 1.0) -> Data:
+    """What a fit looks at, in the model's units: X, y, times, and what is known of the noise."""
+    known = data.accuracy
+    if known is not None:
+        known = known.inward(scaling.scale, kernel.diagonal(data.X))
+    return data.X, scaling.inward(data.y), data.times / interval, known
+
+
 def map_estimate(
     kernel: Kernel, temporal: Temporal, noise: Noise, data: Data, search: Search, seed: int = 0
 ) -> Estimate:
-    """The maximum a posteriori hyperparameters for data (X, y, times); starts are drawn from the seed.
+    """The maximum a posteriori hyperparameters for data (X, y, times), and possibly what is known of their
+    noise (`Accuracies`, in the units of y); starts are drawn from the seed.
 
     The first start is where the given parts stand, so that a refit moves only for a reason. The others are
     drawn; of many data they first see FEW, evenly spaced in their order.
@@ -256,8 +265,10 @@ def map_estimate(
     best = descend(objective.at, np.clip(objective.full[objective.moving], low, high), low, high)
     sketch = objective
     if len(data[1]) > FEW:
-        X, y, times = (each[np.linspace(0, len(each) - 1, FEW).round().astype(np.intp)] for each in data)
-        sketch = _Objective(kernel, temporal, noise, search, (X, y, times))
+        rows = np.linspace(0, len(data[1]) - 1, FEW).round().astype(np.int64)
+        X, y, times, *known = data
+        some = known[0].take(rows) if known and known[0] is not None else None
+        sketch = _Objective(kernel, temporal, noise, search, (X[rows], y[rows], times[rows], some))
     rng = np.random.default_rng(seed)
     for _ in range(search.starts - 1 if len(low) else 0):
         start = rng.uniform(low, high)

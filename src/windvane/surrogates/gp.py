@@ -65,6 +65,7 @@ class GP:
     X: Array  # the data's points, n x d; like y and times a new array after every change
     y: Array
     times: Array
+    noises: Array  # their noise variances when they were made
     _solution: Solution | None  # None until somebody looks
     _sketch: Sketch | None
     _information: float | None
@@ -184,7 +185,7 @@ class GP:
         that is the posterior at the time of each datum, faded to the present.
         """
         solution = self._solved(now)
-        s = self.noise.variances(self.times, now)
+        s = self.noise.variances(self.times, now, self.noises)
         mean = self.y - s * solution.alpha
         variance = s - s * s * solution.factor.inverse_diagonal
         if self._timeless:
@@ -202,7 +203,7 @@ class GP:
             return 0.0
         if self._information is None:
             now = float(self.times[-1])
-            noise = self.noise.variances(self.times, now)
+            noise = self.noise.variances(self.times, now, self.noises)
             determinant = self._solved(now).factor.log_determinant
             self._information = 0.5 * (determinant - float(np.log(noise).sum()))
         return self._information
@@ -214,15 +215,25 @@ class GP:
         k = self.kernel.matrix(self.X[j : j + 1], self.X)[0]
         if not self._timeless:
             k *= self.temporal.matrix(self.times[j : j + 1], self.times)[0]
-        k[j] += self.noise.variances(self.times[j : j + 1], now)[0]
+        k[j] += self.noise.variances(self.times[j : j + 1], now, self.noises[j : j + 1])[0]
         unit = factor.back(factor.project(k))
         unit[j] -= 1.0
         return float(np.abs(unit).max())
 
     # -- growing and shrinking -------------------------------------------------------------------
 
-    def append(self, x: Array, y: float, time: float, projection: Projection | None = None) -> None:
-        """Add an observation, O(n^2 + n M), or O(1) while nobody has looked if noise grows with age."""
+    def append(
+        self,
+        x: Array,
+        y: float,
+        time: float,
+        projection: Projection | None = None,
+        noise: float | None = None,
+    ) -> None:
+        """Add an observation, O(n^2 + n M), or O(1) while nobody has looked if noise grows with age.
+
+        `noise` is its noise variance, if not the model's.
+        """
         solution, sketch, times = self._solution, self._sketch, self.times
         unseen = solution is None or (self._ages and solution.at != time)
         found = None if unseen else projection or self.project(x, time)
@@ -230,10 +241,12 @@ class GP:
         self.X = np.concatenate((self.X, x[None, :]))
         self.y = np.concatenate((self.y, (y,)))
         self.times = np.concatenate((times, (time,)))
+        variance = self.noise.variance if noise is None else noise
+        self.noises = np.concatenate((self.noises, (variance,)))
         self._solution, self._sketch = None, None
         if solution is None or found is None:
             return
-        pivot = self.noise.variance + found.variance  # never below the noise, whatever the rounding
+        pivot = variance + found.variance  # never below the noise, whatever the rounding
         self._solution, w, step = self._appended(solution, found, y, pivot)
         if self._ages:
             self.information_gain()  # while the factor as of now is at hand
@@ -245,6 +258,7 @@ class GP:
         solution, sketch, times = self._solution, self._sketch, self.times
         rest = np.flatnonzero(np.arange(len(self)) != j)
         self.X, self.y, self.times = self.X[rest], self.y[rest], times[rest]
+        self.noises = self.noises[rest]
         self._solution, self._sketch, self._information = None, None, None
         if solution is None or self._ages:
             return
@@ -263,9 +277,10 @@ class GP:
             self._sketch = Sketch(sketch.at, mean, sketch.gain - lost / pivot)
         self._cache.remove(j)
 
-    def replace(self, X: Array, y: Array, times: Array) -> None:
-        """Start again from these observations, in one factorisation."""
+    def replace(self, X: Array, y: Array, times: Array, noises: Array | None = None) -> None:
+        """Start again from these observations, in one factorisation; their noises are the model's if None."""
         self.X, self.y, self.times = X, y, times
+        self.noises = np.full(len(y), self.noise.variance) if noises is None else noises
         self._solution, self._sketch, self._information = None, None, None
         if self._ages:
             return
@@ -309,14 +324,14 @@ class GP:
         for i in range(n, len(self)):
             fading = None if self._timeless else self.temporal.cross(self.times[:i], now)
             found = self._projected(solution, self.X[i], self.X[:i], fading, now)
-            pivot = self.noise.variance + found.variance
+            pivot = float(self.noises[i]) + found.variance
             solution, _, _ = self._appended(solution, found, float(self.y[i]), pivot)
         return solution
 
     def _factored(self, n: int, now: float) -> Solution:
         """The first n observations in one factorisation."""
         X, times = self.X[:n], self.times[:n]
-        K, noises = self.kernel.matrix(X, X), self.noise.variances(times, now)
+        K, noises = self.kernel.matrix(X, X), self.noise.variances(times, now, self.noises[:n])
         if not self._timeless:
             K *= self.temporal.matrix(times, times)
         K.reshape(-1)[:: n + 1] += noises

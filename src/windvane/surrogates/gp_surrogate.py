@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from windvane.accuracy import Accuracy
 from windvane.checks import Array, integer, real
 from windvane.codec import encode
 from windvane.data import Change, Dataset, Observation, Opinion, Prediction
@@ -23,7 +24,7 @@ from windvane.spaces.base import Domain
 from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.candidates import candidate_cache
-from windvane.surrogates.fit import Search, map_estimate, representative
+from windvane.surrogates.fit import Search, fit_data, map_estimate, representative
 from windvane.surrogates.gp import GP, Projection
 from windvane.surrogates.influence import kept
 from windvane.surrogates.posterior import Posterior
@@ -66,7 +67,7 @@ class GPSurrogate:
         ] = ()  # what was appended, or the step of what was dropped
         self._drops = self._operations = 0
         self._allowed = DRIFT
-        self._gp.replace(data.X, model.scaling.inward(data.y), data.times)
+        self._gp.replace(data.X, model.scaling.inward(data.y), data.times, model.noises(data))
 
     def _copy(self) -> GPSurrogate:
         """What the successor is made of: it may be changed, and this one does not notice."""
@@ -92,10 +93,10 @@ class GPSurrogate:
         """1/2 ln det(I + K / s) of the data in use."""
         return self._gp.information_gain()
 
-    def forecast(self, x: Array, now: float) -> Forecast:
+    def forecast(self, x: Array, now: float, accuracy: Accuracy | None = None) -> Forecast:
         """What is expected at x, before y is seen."""
         found = self._gp.project(x, now)
-        return Forecast(self._prediction(found), found)
+        return Forecast(self._prediction(found, x, accuracy), found)
 
     def weigh(self, new: Observation, forecast: Forecast) -> Opinion:
         """How likely the observation was; `follow` reuses the projection."""
@@ -111,15 +112,16 @@ class GPSurrogate:
         """What the model in force, given `data` and nothing else, expects where an observation was made."""
         model = self.model
         gp = GP(model.kernel, model.noise, self.domain.dim, model.temporal)
-        gp.replace(data.X, model.scaling.inward(data.y), data.times)
-        return self._prediction(gp.project(observation.x, observation.time))
+        gp.replace(data.X, model.scaling.inward(data.y), data.times, model.noises(data))
+        found = gp.project(observation.x, observation.time)
+        return self._prediction(found, observation.x, observation.accuracy)
 
-    def _prediction(self, found: Projection) -> Prediction:
+    def _prediction(self, found: Projection, x: Array, accuracy: Accuracy | None) -> Prediction:
         offset, scale = self.model.scaling.offset, self.model.scaling.scale
         return Prediction(
             offset + scale * found.mean,
             scale * math.sqrt(found.variance),
-            scale * scale * self.model.noise.variance,
+            scale * scale * self.model.noise_of(x, accuracy),
         )
 
     # -- following the data ----------------------------------------------------------------------------
@@ -158,7 +160,7 @@ class GPSurrogate:
 
     def _append(self, new: Observation, projection: Projection | None) -> None:
         y = self.model.scaling.inward(new.y)
-        self._gp.append(new.x, y, new.time, projection)
+        self._gp.append(new.x, y, new.time, projection, self.model.noise_of(new.x, new.accuracy))
         self._journal = (*self._journal, new)
         self._operations += 1
 
@@ -192,9 +194,9 @@ class GPSurrogate:
         one where the hyperparameters stand.
         """
         model, latest = self.model, int(self.data.steps[-1])
-        scaling = Scaling.of(self.data.y) if rescale else model.scaling
+        scaling = Scaling.of(self.data.y, self.data.accuracy) if rescale else model.scaling
         some = self.data.take(representative(len(self.data)))
-        data = (some.X, scaling.inward(some.y), some.times)
+        data = fit_data(some, scaling, model.kernel)
         thorough = latest - self._searched >= THOROUGH * len(self.data)
         chosen = search if thorough else replace(search, starts=1)
         found = map_estimate(model.kernel, model.temporal, model.noise, data, chosen, seed)

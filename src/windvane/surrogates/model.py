@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from windvane.accuracy import Accuracy
+from windvane.checks import Array
 from windvane.codec import component
+from windvane.data import Dataset
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.spaces.base import Domain
 from windvane.surrogates.gp_surrogate import GPSurrogate
@@ -28,6 +31,17 @@ class Model:
     def noise_variance(self) -> float:
         """That of a new observation, in the model's units."""
         return self.noise.variance
+
+    def noise_of(self, x: Array, accuracy: Accuracy | None) -> float:
+        """That of an observation at x, in the model's units, given what is known of it."""
+        if accuracy is None:
+            return self.noise.variance
+        prior = float(self.kernel.diagonal(x[None, :])[0])
+        return accuracy.noise(self.noise.variance, self.scaling.scale, prior)
+
+    def noises(self, data: Dataset) -> Array:
+        """Those of all observations, when they were made."""
+        return data.noises(self.noise.variance, self.scaling.scale, self.kernel.diagonal(data.X))
 
     def surrogate(self, domain: Domain) -> GPSurrogate:
         """A Gaussian process with these hyperparameters that has seen nothing."""

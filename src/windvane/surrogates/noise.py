@@ -39,9 +39,12 @@ class Noise:
         """Whether the noise of an observation changes with time."""
         return self.forgetting < 1.0
 
-    def variances(self, times: Array, now: float) -> Array:
-        """The noise variance of observations made at `times`, as seen at `now`."""
+    def variances(self, times: Array, now: float, fresh: Array | None = None) -> Array:
+        """The noise variance of observations made at `times`, as seen at `now`.
+
+        `fresh` are those that they had when they were made, if not all have the same.
+        """
         if not self.ages:
-            return np.full(len(times), self.variance)
+            return np.full(len(times), self.variance) if fresh is None else fresh
         exponent = np.minimum((now - times) * -math.log(self.forgetting), math.log(LARGEST_FACTOR))
-        return np.asarray(self.variance * np.exp(exponent))
+        return np.asarray((self.variance if fresh is None else fresh) * np.exp(exponent))

@@ -8,6 +8,7 @@ from typing import overload
 
 import numpy as np
 
+from windvane.accuracy import Accuracies
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.data import Dataset
@@ -16,6 +17,9 @@ from windvane.surrogates.factor import Factor
 from windvane.units import inward, inward_one
 
 GUESS = 4.0  # observations that the plain standard deviation is worth
+SMALLEST = 0.03  # of the standard deviation of y: what is left for f, at least, beside noise that is known
+HALVINGS = 20  # of a bisection
+PASSES, ENOUGH = 20, 0.01  # of a scale beside noise that is known, and the change that is none
 
 
 @component
@@ -36,10 +40,16 @@ class Scaling:
         object.__setattr__(self, "scale", real("scaling(scale)", self.scale, above=0.0))
 
     @staticmethod
-    def of(y: Array) -> Scaling:
-        """Mean and standard deviation of y; equal values are given the scale of their size, or 1."""
+    def of(y: Array, accuracy: Accuracies | None = None) -> Scaling:
+        """Mean and standard deviation of y; equal values are given the scale of their size, or 1.
+
+        Noise that is known is not counted in the standard deviation, and what has much of it not in full.
+        """
         size = float(np.abs(y).max()) or 1.0  # so that large values do not overflow when squared
         offset, scale = size * float((y / size).mean()), size * float((y / size).std())
+        if accuracy is not None and accuracy.known.any() and scale:
+            centre, spread = _beside_noise((y - offset) / scale, accuracy.noises(0.0, scale, 0.0))
+            offset, scale = offset + scale * centre, scale * spread
         if not scale > 1e-12 * max(abs(offset), 1e-300):
             scale = abs(offset) if offset else 1.0
         return Scaling(offset, scale)
@@ -55,6 +65,24 @@ class Scaling:
         return inward(y, self.offset, self.scale)
 
 
+def _beside_noise(y: Array, noises: Array) -> tuple[float, float]:
+    """Mean and standard deviation of what has this noise besides, for y with a variance of 1.
+
+    Such that the squares of y, each beside the variance that it should have, have a mean of 1: bisection. At
+    least `SMALLEST`, where the noise explains all there is.
+    """
+    low, high = SMALLEST * SMALLEST, 1.0
+    for _ in range(HALVINGS):
+        variance = math.sqrt(low * high)
+        weights = 1.0 / (variance + noises)
+        centre = float(weights @ y) / float(weights.sum())
+        if float(weights @ (y - centre) ** 2) > len(y):
+            low = variance
+        else:
+            high = variance
+    return centre, math.sqrt(variance)
+
+
 def generalised(
     data: Dataset,
     kernel: Kernel,
@@ -67,7 +95,8 @@ def generalised(
 
     An optimiser measures again and again where values are high. Their plain mean is then far above what
     is to be expected elsewhere; here observations that the kernel takes for nearly the same count as one.
-    `W` is the inverse Cholesky factor of K~, if somebody has it.
+    `W` is the inverse Cholesky factor of K~, if somebody has it. Where noise is known, which does not grow
+    with the scale, K~ depends on it, and is made again until it fits.
 
     >>> from windvane.kernels import RBF, Static
     >>> x = np.array([[0.1], [0.5], [0.9], [0.9], [0.9], [0.9]])
@@ -75,15 +104,25 @@ def generalised(
     >>> generalised(data, RBF(0.1), Static(), 0.01).offset.__round__(1), data.y.mean()
     (2.0, np.float64(3.5))
     """
-    plain = Scaling.of(data.y)
+    plain = Scaling.of(data.y, data.accuracy)
     y = plain.inward(data.y)
-    if W is None:
+    known = data.accuracy is not None and bool(data.accuracy.known.any())
+    K = None
+    if W is None or known:
         times = data.times / interval
         K = kernel.matrix(data.X, data.X) * temporal.matrix(times, times)
-        K.reshape(-1)[:: len(K) + 1] += noise_variance
-        W = Factor.of(K, np.full(len(y), noise_variance)).W
-    z, ones = W @ y, W.sum(axis=1)
-    offset = float(ones @ z) / float(ones @ ones)
-    z -= offset * ones
-    scale = math.sqrt((float(z @ z) + GUESS) / (len(y) + GUESS))
+    scale = 1.0
+    for _ in range(PASSES if known else 1):
+        if K is not None:
+            noises = data.noises(noise_variance, scale * plain.scale, np.diagonal(K))
+            noisy = K.copy()
+            noisy.reshape(-1)[:: len(K) + 1] += noises
+            W = Factor.of(noisy, noises).W
+        assert W is not None
+        z, ones = W @ y, W.sum(axis=1)
+        offset = float(ones @ z) / float(ones @ ones)
+        z -= offset * ones
+        before, scale = scale, math.sqrt((float(z @ z) + GUESS) / (len(y) + GUESS))
+        if abs(scale / before - 1.0) < ENOUGH:
+            break
     return Scaling(plain.offset + plain.scale * offset, plain.scale * scale)

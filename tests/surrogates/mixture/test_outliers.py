@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from windvane.surrogates.mixture.outliers import NoiseEstimate, softened, take
+from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Scatter, scattered, softened, take
 
 positive = st.floats(1e-6, 1e3)
 
@@ -142,3 +142,50 @@ def test_extremes_stay_finite(residual, outliers):
             math.isfinite(value) for value in (taken.noise, taken.log_density, taken.outlier, *taken.after)
         )
         assert min(taken.noise, *taken.after) > 0.0
+
+
+# -- repeats, and noise that is known ----------------------------------------------------------------
+
+
+def test_repeats_where_f_is_known_are_the_conjugate_posterior_of_all_of_them():
+    residuals = np.random.default_rng(10030).normal(scale=0.3, size=6)
+    mean = float(residuals.mean())
+    known = Precise(None, 6, Scatter(5, float(((residuals - mean) ** 2).sum()), 0.0))
+    found = take([NoiseEstimate(3.0, 1.5)], np.array([mean]), np.zeros(1), 0.0, 9.0, known)
+    assert found.after[0] == pytest.approx((3.0 + 3.0, 1.5 + 0.5 * float(residuals @ residuals)))
+    assert found.noise[0] == pytest.approx(found.after[0].value / 6)
+
+
+def test_what_repeats_scatter_has_the_density_of_quadrature():
+    """The integral over the variance of the normal density of all repeats, given their mean's."""
+    values = np.array([0.1, 0.5, -0.2, 0.3])
+    squares = float(((values - values.mean()) ** 2).sum())
+    belief = NoiseEstimate(2.5, 0.4)
+
+    def joint(s):
+        joint = np.exp(stats.norm(0.0, np.sqrt(s)).logpdf(values[:, None]).sum(axis=0))
+        return joint / stats.norm(0.0, np.sqrt(s / 4.0)).pdf(values.mean()) * 2.0  # sqrt(m)
+
+    s = np.geomspace(1e-2, 1e4, 400_001)
+    wanted = np.trapezoid(stats.invgamma(belief.a, scale=belief.b).pdf(s) * joint(s), s)
+    density, share = scattered([belief], Scatter(3, squares, 0.0), 0.0, 9.0)
+    assert share[0] == 0.0
+    assert math.exp(density[0]) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_one_outlier_among_repeats_hardly_moves_the_noise_and_many_louder_ones_do():
+    belief = NoiseEstimate.about(0.01, 10.0)
+    lone, louder = (
+        take([belief], np.zeros(1), np.full(1, 0.01), 0.01, 9.0, Precise(None, scatter.spare + 1, scatter))
+        for scatter in (Scatter(4, 30.0, 29.97), Scatter(29, 1.2, 0.2))
+    )
+    assert lone.after[0].value < 0.015
+    assert louder.after[0].value > 0.025
+
+
+def test_from_noise_that_is_known_nothing_is_learned():
+    belief = NoiseEstimate.about(0.01, 3.0)
+    found = take([belief], np.array([1.5]), np.array([0.1]), 0.0, 9.0, Precise(2.0))
+    assert found.after == [belief]
+    assert found.noise[0] == 2.0
+    assert found.log_density[0] == pytest.approx(stats.norm(0.0, math.sqrt(2.1)).logpdf(1.5))

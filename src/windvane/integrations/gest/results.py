@@ -11,7 +11,7 @@ from windvane.checks import real
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.gest.problem import ID, GestProblem
 from windvane.integrations.gest.variables import ObservedVariable, single
-from windvane.progress import LARGEST
+from windvane.reading import LARGEST
 
 ERROR, ERROR_TEXT = "xopt_error", "xopt_error_str"  # Xopt's names for a failed evaluation
 LONGEST = 200  # characters of a reason

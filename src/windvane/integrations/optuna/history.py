@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.columns import Columns, inward, widest
-from windvane.progress import LARGEST
+from windvane.reading import LARGEST
 
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 ASKED = "windvane:asked"  # a system attribute of a trial: what was chosen for it, and who evaluates it

@@ -9,10 +9,11 @@ import numpy as np
 from windvane.checks import Array
 from windvane.data import Dataset
 from windvane.kernels import RBF, Kernel, Matern32, Static, Temporal
-from windvane.surrogates.fit import Data, Estimate, Search, map_estimate
+from windvane.surrogates.evidence import Data
+from windvane.surrogates.fit import Estimate, Search, fit_data, map_estimate
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted
+from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, scattered, scatters
 from windvane.surrogates.mixture.periods import Scan, sought
 from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
@@ -62,13 +63,34 @@ def fitted(
         # would shrink the scale to a third, confirm itself, and explore a third as widely ever after.
         temporal = Static(1.0 / member.variance) * temporal
         scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
-    values = (recent.X, scaling.inward(recent.y), recent.times / model.interval)
+    if trusted:
+        recent = _without_lone(model, recent, member.noise)
+    values = fit_data(recent, scaling, model.kernel, model.interval)
     found = _estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
     if rescale:
         scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval, found.W)
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
-    worth = min(model.doubt + 0.5 * len(recent), LEARNED)
+    worth = min(model.doubt + 0.5 * _counted(recent), LEARNED)
     return after, NoiseEstimate.about(found.noise.variance, worth)
+
+
+def _counted(data: Dataset) -> float:
+    """How many values say something about a noise that is not known."""
+    if data.accuracy is None:
+        return len(data)
+    return float((~data.accuracy.known).sum() + data.accuracy.evidence(1.0)[0].sum())
+
+
+def _without_lone(model: Mixture, data: Dataset, noise: NoiseEstimate) -> Dataset:
+    """Without what repeats say about the noise, where one of them is more probably an outlier than not."""
+    if data.accuracy is None:
+        return data
+    scatter = data.accuracy.scatter.copy()
+    extra = model.outlier_size * model.kernel.diagonal(data.X)
+    for row, repeats in scatters(data.accuracy, model.scaling.scale):
+        if scattered((noise,), repeats, model.outliers, float(extra[row]))[1][0] > 0.5:
+            scatter[row] = np.nan
+    return replace(data, accuracy=data.accuracy._replace(scatter=scatter))
 
 
 def _usual(data: Dataset, member: Member) -> Dataset:
@@ -90,7 +112,8 @@ def with_season(
     if not len(own):
         return model, noise
     y, times = model.scaling.inward(own.y), own.times / model.interval
-    scan = Scan(model.kernel, own.X, y, times, noise.value)
+    noises = own.noises(noise.value, model.scaling.scale, model.kernel.diagonal(own.X))
+    scan = Scan(model.kernel, own.X, y, times, noises, None if own.accuracy is None else own.accuracy.known)
     present = None if model.period is None else model.period / model.interval
     heaviest = np.argsort(-weights, kind="stable")[: RIVALS if present is None else None]
     found = sought(scan, [model.hypotheses[number] for number in heaviest], present)

@@ -9,11 +9,12 @@ observation is given follows from the share by one formula, `softened`, wherever
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from windvane.accuracy import Accuracies, Accuracy
 from windvane.checks import Array
 from windvane.data import IntArray
 from windvane.density import normal_log_densities
@@ -70,32 +71,132 @@ class Taken(NamedTuple):
     after: list[NoiseEstimate]
     log_density: Array  # of the observation, before it was seen
     share: Array  # the probability that it is an outlier
+    scatter: Array | None = None  # of repeats: the log density of what they scatter, counted above as well
+
+
+class Scatter(NamedTuple):
+    """How repeats differ: of m values, `spare` = m - 1 say something about the noise beside the mean.
+
+    `squares` is the sum of their squares about it, `farthest` what that would be less without the value
+    farthest off; in the model's units.
+    """
+
+    spare: int
+    squares: float
+    farthest: float
+
+
+class Precise(NamedTuple):
+    """What is known of one observation: the noise variance, in the model's units, or else the `repeats`."""
+
+    noise: float | None = None
+    repeats: int = 1
+    scatter: Scatter | None = None
+
+    @staticmethod
+    def of(accuracy: Accuracy | None, scale: float, prior: float) -> Precise:
+        """Where f has the prior variance given."""
+        if accuracy is None:
+            return SINGLE
+        if accuracy.variance is not None:
+            return Precise(accuracy.noise(math.nan, scale, prior))
+        scatter = Scatter(*accuracy.evidence(scale))
+        return Precise(None, accuracy.repeats, scatter if scatter.spare else None)
+
+
+SINGLE = Precise()
+
+
+def scattered(
+    estimates: Sequence[NoiseEstimate], scatter: Scatter, outliers: float, extra: float
+) -> tuple[Array, Array]:
+    """The log density of what repeats scatter about their mean, and the share of an outlier among them.
+
+    If all of them are usual, their squares say how large the noise is, as far as that is not known. Else the
+    one farthest off has `extra` variance, and the others say it.
+
+    >>> belief = NoiseEstimate.about(0.01, 3.0)
+    >>> [scattered([belief], Scatter(4, *far), 0.01, 9.0)[1][0] > 0.5 for far in ((0.2, 0.1), (20, 19.9))]
+    [np.False_, np.True_]
+    """
+    spare, squares, farthest = scatter
+    density, share = [], []
+    chance = min(outliers * (spare + 1), 0.5)
+    wide = max(extra, farthest)
+    for a, b in estimates:
+        usual = _scatter_density(a, b, spare, squares)
+        if not chance:
+            density.append(usual)
+            share.append(0.0)
+            continue
+        lone = _scatter_density(a, b, spare - 1, squares - farthest)
+        lone -= 0.5 * (math.log(2.0 * math.pi * wide) + farthest / wide)
+        usual, lone = math.log1p(-chance) + usual, math.log(chance) + lone
+        total = float(np.logaddexp(usual, lone))
+        density.append(total)
+        share.append(math.exp(lone - total))
+    return np.array(density), np.array(share)
+
+
+def scatters(accuracy: Accuracies | None, scale: float) -> list[tuple[int, Scatter]]:
+    """How repeats differ, and of which rows they are."""
+    if accuracy is None:
+        return []
+    spare, squares, farthest = accuracy.evidence(scale)
+    return [
+        (row, Scatter(int(spare[row]), float(squares[row]), float(farthest[row])))
+        for row in np.flatnonzero(spare).tolist()
+    ]
+
+
+def _scatter_density(a: float, b: float, count: int, squares: float) -> float:
+    """ln of the density of `count` normal values with this sum of squares, whose variance is IG(a, b)."""
+    more = a + 0.5 * count
+    gammas = math.lgamma(more) - math.lgamma(a) - 0.5 * count * math.log(2.0 * math.pi)
+    return gammas + a * math.log(b) - more * math.log(b + 0.5 * squares)
 
 
 def take(
-    estimates: list[NoiseEstimate], residual: Array, variance: Array, outliers: float, extra: float
+    estimates: list[NoiseEstimate],
+    residual: Array,
+    variance: Array,
+    outliers: float,
+    extra: float,
+    known: Precise = SINGLE,
 ) -> Taken:
     """Judge an observation that is `residual` off predictions of f with these variances.
 
-    Two variational passes: the noise it is given depends on what is learned from it.
+    Two variational passes: the noise it is given depends on what is learned from it. From noise that is
+    `known` nothing is learned about that of others. Repeats are judged twice: what they scatter says how
+    large the noise is, and their mean, which has an m-th of it, where f is.
 
     >>> belief = NoiseEstimate.about(0.01, 3.0)
     >>> taken = take([belief, belief], np.array([0.1, 3.0]), np.array([0.04, 0.04]), 0.01, 9.0)
     >>> taken.share.round(3)
     array([0.001, 1.   ])
     """
-    prior = np.array(estimates)
+    if known.noise is not None:
+        density, share = log_evidence(residual, variance + known.noise, outliers, extra)
+        return Taken(softened(known.noise, share, extra), estimates, density, share)
+    prior, m = np.array(estimates), known.repeats
     a, b = prior[:, 0], prior[:, 1]
-    density, share = log_evidence(residual, variance + b / a, outliers, extra)
+    within = np.zeros(len(a))
+    if known.scatter is not None:
+        spare, squares, farthest = known.scatter
+        within, lone = scattered(estimates, known.scatter, outliers, extra)
+        a, b = a + 0.5 * (spare - lone), b + 0.5 * (squares - lone * farthest)
+    density, share = log_evidence(residual, variance + b / a / m, outliers, extra)
     weight = 0.5 * (1.0 - share)
-    noise = softened(b / a, share, extra)
+    noise = softened(b / a / m, share, extra)
     a = a + weight
     for _ in range(PASSES):
         gain = noise / (variance + noise)
         left, still = residual * gain, variance * gain  # of the residual, once f has moved; unknown of f
-        b_after = b + weight * (left * left + still)
-        noise = softened(b_after / a, share, extra)
+        b_after = b + weight * (m * (left * left + still))
+        noise = softened(b_after / a / m, share, extra)
     after = [NoiseEstimate(*pair) for pair in zip(a.tolist(), b_after.tolist(), strict=True)]
+    if known.scatter is not None:
+        return Taken(noise, after, density + within, share, within)
     return Taken(noise, after, density, share)
 
 
@@ -115,17 +216,19 @@ def suspicion(share: float, extra: float, scale: float) -> Suspect | None:
     return Suspect(share, scale * math.sqrt(extra)) if share >= SUSPECT else None
 
 
-def noises(variance: float, steps: IntArray, suspects: Suspects, scale: float) -> Array:
+def noises(usual: Array, steps: IntArray, suspects: Suspects, scale: float) -> Array:
     """The noise of each observation at a fresh start, given what is remembered of the outliers among them.
 
-    >>> noises(0.01, np.array([3, 4]), {4: Suspect(1.0, 6.0)}, scale=2.0)
+    `usual` is what they have if there are none.
+
+    >>> noises(np.array([0.01, 0.01]), np.array([3, 4]), {4: Suspect(1.0, 6.0)}, scale=2.0)
     array([0.01, 9.01])
     """
-    found = np.full(len(steps), variance)
+    found = usual.copy()
     for step, (share, size) in suspects.items():
         row = int(np.searchsorted(steps, step))
         if row < len(steps) and steps[row] == step:
-            found[row] = softened(variance, share, min(size / scale, FARTHEST) ** 2)
+            found[row] = softened(float(usual[row]), share, min(size / scale, FARTHEST) ** 2)
     return found
 
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.kernels import Kernel, Markov, Static, Temporal
@@ -61,13 +62,26 @@ class Peak(NamedTuple):
 
 
 class Scan:
-    """Some of the data, evenly spaced in their order, with all that does not depend on the hypothesis."""
+    """Some of the data, evenly spaced in their order, with all that does not depend on the hypothesis.
 
-    def __init__(self, kernel: Kernel, X: Array, y: Array, times: Array, noise: float) -> None:
+    `noises` are theirs, or that of each; those that are `known` are not louder than they are.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Array,
+        y: Array,
+        times: Array,
+        noises: Array | float,
+        known: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
         rows = np.arange(len(y))
         if len(y) > MOST_TO_SEEK:
             rows = np.linspace(0, len(y) - 1, MOST_TO_SEEK).round().astype(np.intp)
-        self.y, self.times, self.noise = y[rows], times[rows] - times[0], noise
+        self.y, self.times = y[rows], times[rows] - times[0]
+        self.noises = np.broadcast_to(noises, (len(y),))[rows]
+        self.known = None if known is None else known[rows]
         self.space = kernel.matrix(X[rows], X[rows])
         self.span = float(self.times[-1])
 
@@ -79,7 +93,10 @@ class Scan:
     def factor(self, K: Array, louder: float) -> Array | None:
         """L of K~, if that is not singular to rounding."""
         noisy = K.copy()
-        noisy.reshape(-1)[:: len(K) + 1] += louder * self.noise
+        noises = louder * self.noises
+        if self.known is not None:
+            noises[self.known] = self.noises[self.known]
+        noisy.reshape(-1)[:: len(K) + 1] += noises
         L, failed = lapack.dpotrf(noisy.T, lower=1, clean=0, overwrite_a=1)
         return None if failed else np.asarray(L)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from windvane.checks import integer, real
+from windvane.checks import Array, integer, real
 from windvane.codec import decode, encode
 from windvane.data import Change, Dataset, IntArray
 from windvane.errors import CorruptState
@@ -23,7 +23,7 @@ from windvane.spaces.base import Domain
 from windvane.surrogates.mixture.hypotheses import CHANGED
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, log_evidence
+from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, log_evidence, scattered, scatters
 from windvane.surrogates.mixture.tuning import (
     ELSEWHERE,
     FEWEST_SINCE,
@@ -74,7 +74,8 @@ class Archive(NamedTuple):
         regimes = self.regimes
         if len(old) >= FEWEST_TO_FIT:
             noise = member.noise.value
-            some = old.take(telling(model.kernel, old, noise, KEPT))
+            noises = old.noises(noise, model.scaling.scale, model.kernel.diagonal(old.X))
+            some = old.take(telling(model.kernel, old, noises, KEPT))
             first = max(self.since, int(old.steps[0]))
             regime = Regime(first, int(old.steps[-1]), some, model.kernel, noise, model.scaling)
             regimes = (*regimes, regime)[-REGIMES:]
@@ -151,24 +152,33 @@ def _regime(row: dict[str, Any], domain: Domain) -> Regime:
     return Regime(first, last, dataset(row["data"], domain), kernel, noise, scaling)
 
 
-def telling(kernel: Kernel, data: Dataset, noise: float, most: int) -> IntArray:
+def telling(kernel: Kernel, data: Dataset, noises: Array | float, most: int) -> IntArray:
     """The rows that say most about f, oldest first: one after another that of the largest variance left.
+
+    If some are noisier than others, that of which the most will be known then.
 
     >>> from windvane.kernels import RBF
     >>> data = Dataset(np.array([[0.1], [0.11], [0.9]]), np.zeros(3), np.arange(3.0), np.arange(3))
-    >>> telling(RBF(0.2), data, 0.01, 2)
+    >>> telling(RBF(0.2), data, np.full(3, 0.01), 2)
     array([0, 2])
     """
     n = len(data)
     if n <= most:
         return np.arange(n)
     K = kernel.matrix(data.X, data.X)
-    left, columns, chosen = np.diagonal(K).copy(), np.empty((most, n)), []
+    chosen: list[int] = []
+    left, columns = np.diagonal(K).copy(), np.empty((most, n))
+    noises = np.broadcast_to(noises, (n,))
+    alike = bool((noises == noises[0]).all())
     for count in range(most):
-        row = int(np.argmax(left))
+        gain = left
+        if not alike:
+            gain = np.maximum(left, 0.0) ** 2 / (np.maximum(left, 0.0) + noises)
+            gain[chosen] = -math.inf
+        row = int(np.argmax(gain))
         chosen.append(row)
         column = K[row] - columns[:count, row] @ columns[:count]
-        columns[count] = column / math.sqrt(column[row] + noise)
+        columns[count] = column / math.sqrt(column[row] + noises[row])
         left -= columns[count] ** 2
         left[row] = -math.inf
     return np.sort(np.array(chosen))
@@ -191,16 +201,30 @@ class _Expected(NamedTuple):
         member = Member(CHANGED, NoiseEstimate.about(regime.noise_variance, model.doubt), lead=model.lead)
         if off is not None:
             member = member.moved(size(max(abs(off), 1.0), 1.0), len(past), 1)
-        member.noises = np.full(len(y), regime.noise_variance)
+        prior = regime.kernel.diagonal(X)
+        member.noises = everything.noises(regime.noise_variance, scaling.scale, prior)
         times = np.arange(1.0, len(y) + 1.0)
         member.rebuild(regime.kernel.matrix(X, X), y, times, float(len(y)))
         residual, variance = (each[len(past) :] for each in member.innovations())
         extra = np.maximum(model.outlier_size * regime.kernel.diagonal(own.X), residual * residual)
-        logs, _ = log_evidence(residual, variance + regime.noise_variance, model.outliers, extra)
+        logs, _ = log_evidence(residual, variance + member.noises[len(past) :], model.outliers, extra)
         total = float(logs.sum()) - len(own) * math.log(scaling.scale)
+        if own.accuracy is not None:
+            total += _scattered(regime, own, model)
         if off is None:
             return _Expected(total, float(residual.mean()))
         return _Expected(total, off, scaling.scale * member.move, scaling.scale * member.move_spread)
+
+
+def _scattered(regime: Regime, own: Dataset, model: Mixture) -> float:
+    """How well it was expected what repeats scatter about their means, in the caller's units."""
+    scale, total = regime.scaling.scale, 0.0
+    noise = NoiseEstimate.about(regime.noise_variance, model.doubt)
+    extra = model.outlier_size * regime.kernel.diagonal(own.X)
+    for row, repeats in scatters(own.accuracy, scale):
+        density, _ = scattered((noise,), repeats, model.outliers, float(extra[row]))
+        total += float(density[0]) - repeats.spare * math.log(scale)
+    return total
 
 
 def _levels(regime: Regime, own: Dataset, model: Mixture) -> list[tuple[float, _Expected]]:

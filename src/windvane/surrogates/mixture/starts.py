@@ -14,7 +14,15 @@ from windvane.kernels import Static
 from windvane.surrogates.mixture.hypotheses import CHANGED
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, log_evidence, noises, suspicion
+from windvane.surrogates.mixture.outliers import (
+    NoiseEstimate,
+    Suspects,
+    log_evidence,
+    noises,
+    scattered,
+    scatters,
+    suspicion,
+)
 from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEVEL_SELDOM, LEVEL_WITHIN, SAME, SELDOM
 from windvane.surrogates.mixture.weights import Reweighed, lift_to, reweigh
 
@@ -81,8 +89,14 @@ def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
 def quieten(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     """Give the observations of each member the noise that follows from what it remembers of outliers."""
     for member in members:
-        steps = data.steps[member.first :]
-        member.noises = noises(member.noise.value, steps, member.suspects, model.scaling.scale)
+        steps, usual = data.steps[member.first :], usual_noises(model, data, member)
+        member.noises = noises(usual, steps, member.suspects, model.scaling.scale)
+
+
+def usual_noises(model: Mixture, data: Dataset, member: Member) -> Array:
+    """The noise of a member's observations if none of them is an outlier."""
+    prior = 0.0 if data.accuracy is None else model.kernel.diagonal(data.X)
+    return data.noises(member.noise.value, model.scaling.scale, prior)[member.first :]
 
 
 def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Member]:
@@ -101,7 +115,8 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Mem
             continue
         residual, variance = member.left_out(rows - member.first)
         extra = np.maximum(model.outlier_size * prior[rows], residual * residual)
-        _, shares = log_evidence(residual, variance + member.noise.value, model.outliers, extra)
+        usual = usual_noises(model, data, member)[rows - member.first]
+        _, shares = log_evidence(residual, variance + usual, model.outliers, extra)
         for row, share, size in zip(rows, shares.tolist(), extra.tolist(), strict=True):
             member.doubt(int(data.steps[row]), suspicion(share, size, model.scaling.scale))
         before = member.noises
@@ -121,12 +136,17 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     permanent = len(model.permanent)
     logs = np.full((len(data), len(members)), -np.inf)
     prior = model.outlier_size * model.kernel.diagonal(data.X)
+    reach = prior / model.outlier_size
+    if data.accuracy is not None:  # what noise that is known explains is no new level
+        reach = reach + data.noises(0.0, model.scaling.scale, reach)
     births: dict[int, list[int]] = {}
     for number, member in enumerate(members):
         residual, variance = member.innovations()
         extra = np.maximum(prior[member.first :], residual * residual)
-        spread = variance + member.noise.value
+        spread = variance + usual_noises(model, data, member)
         logs[member.first :, number], _ = log_evidence(residual, spread, model.outliers, extra)
+        if data.accuracy is not None:
+            logs[member.first :, number] += scatter(model, data, member, prior)[member.first :]
         if number >= permanent:
             birth = int(np.searchsorted(data.steps, member.born))
             logs[:birth, number] = -np.inf
@@ -141,7 +161,7 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     for row, densities in enumerate(relative):
         born = births.get(row)
         if born is not None:
-            y, known = model.scaling.inward(float(data.y[row])), float(prior[row]) / model.outlier_size
+            y, known = model.scaling.inward(float(data.y[row])), float(reach[row])
             hazards = [hazard_of(model, members[number], y, known) for number in born]
             weights = weights * (1.0 - sum(hazards))
             weights[born] = hazards
@@ -155,6 +175,17 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
             evidence += again.log_density - float(top[row])
             weights = again.weights
     return Reweighed(weights, evidence)
+
+
+def scatter(model: Mixture, data: Dataset, member: Member, extra: Array) -> Array:
+    """The log density of what repeats scatter about their means, for each observation; else 0.
+
+    `extra` is the variance that an outlier has besides, at least.
+    """
+    found = np.zeros(len(data))
+    for row, repeats in scatters(data.accuracy, model.scaling.scale):
+        found[row] = scattered((member.noise,), repeats, model.outliers, float(extra[row]))[0][0]
+    return found
 
 
 def hazard_of(model: Mixture, newborn: Member, y: float, prior: float) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from windvane.accuracy import Accuracy
 from windvane.checks import Array
 from windvane.data import Change, Dataset, Observation, Opinion, Prediction
 from windvane.spaces.base import Domain
@@ -26,7 +27,7 @@ from windvane.surrogates.influence import kept
 from windvane.surrogates.mixture import learning, regimes, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspects, suspicion
+from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Suspects, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
 from windvane.surrogates.mixture.regimes import Archive
 from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, MOST_WORK, REFRESH, TIMED
@@ -145,7 +146,7 @@ class MixtureSurrogate:
 
     # -- an observation, before it is taken in ----------------------------------------------------------
 
-    def forecast(self, x: Array, now: float) -> Forecast:
+    def forecast(self, x: Array, now: float, accuracy: Accuracy | None = None) -> Forecast:
         """What is expected at x, before y is seen."""
         kernel, scaling = self.model.kernel, self.model.scaling
         k = kernel.matrix(x[None, :], self.data.X)[0]
@@ -155,30 +156,30 @@ class MixtureSurrogate:
         mean = float(self.weights @ means)
         within = float(self.weights @ np.array([guess.variance for guess in guesses]))
         variance = within + float(self.weights @ (means - mean) ** 2)
-        unit = scaling.scale
+        unit, noise = scaling.scale, self.noise_variance
+        if accuracy is not None:
+            noise = accuracy.noise(noise, unit, prior)
         return Forecast(
-            Prediction(
-                scaling.offset + unit * mean, unit * math.sqrt(variance), unit * unit * self.noise_variance
-            ),
-            guesses,
+            Prediction(scaling.offset + unit * mean, unit * math.sqrt(variance), unit * unit * noise), guesses
         )
 
     def alone(self, data: Dataset, observation: Observation) -> Prediction:
         """What would be expected of an observation if `data` were all there is."""
         noise = NoiseEstimate.about(self.noise_variance, self.model.doubt)
         fresh = self._afresh(self.model, data, starts.permanent(self.model, noise))
-        return fresh.forecast(observation.x, observation.time).prediction
+        return fresh.forecast(observation.x, observation.time, observation.accuracy).prediction
 
     def weigh(self, new: Observation, forecast: Forecast) -> Opinion:
         """What it makes of an observation; nothing is changed."""
         model, count, guesses = self.model, len(self.data), forecast.projection
         y, prior = model.scaling.inward(new.y), float(model.kernel.diagonal(new.x[None, :])[0])
         known = (model, self.members, self.weights, guesses, y, prior)
-        births = born(*known, new.step, count)
+        precise = Precise.of(new.accuracy, model.scaling.scale, prior)
+        births = born(*known, new.step, count, precise)
         for birth in births:
             if not len(birth.member):
                 birth.member.watch(np.empty((0, len(self._cache.points))))
-        update, log_density, outlier = weigh(*known, births)
+        update, log_density, outlier = weigh(*known, births, precise)
         return Opinion(
             log_density - math.log(model.scaling.scale),
             outlier,
@@ -459,15 +460,21 @@ class MixtureSurrogate:
         other = self._fitted(*found, rescale)
         again = other.weigh(new, other.forecast(new.x, new.time))
         under = search.under(member.temporal)
-        own = self._log_evidence(under) + opinion.log_density
-        return other if other._log_evidence(under) + again.log_density > own else self
+        own = self._log_evidence(under, new, opinion)
+        return other if other._log_evidence(under, new, again) > own else self
 
-    def _log_evidence(self, search: Search) -> float:
-        """The log density of the data in the caller's units, and of the hyperparameters."""
-        model = self.model
-        evidence = starts.weigh(model, self.data, self.members).log_density
+    def _log_evidence(self, search: Search, new: Observation, opinion: Opinion) -> float:
+        """The log density of the data and a new one, in the caller's units, and of the hyperparameters."""
+        model, data = self.model, self.data
+        evidence = starts.weigh(model, data, self.members).log_density
         prior = log_prior(model.kernel, Noise(model.noise_variance), search)
-        return evidence - len(self.data) * math.log(model.scaling.scale) + prior
+        unit = math.log(model.scaling.scale)
+        total = evidence - len(data) * unit + prior + opinion.log_density
+        if data.accuracy is not None or new.accuracy is not None:
+            more = (data + new).accuracy
+            assert more is not None
+            total += opinion.update.scatter - float(more.evidence(1.0)[0].sum()) * unit
+        return total
 
     def _permanent(self, model: Mixture, noise: NoiseEstimate, trusted: bool = True) -> list[Member]:
         """The permanent hypotheses anew, each with its own memory of outliers, unless that is not trusted."""

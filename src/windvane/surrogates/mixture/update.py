@@ -11,7 +11,7 @@ from windvane.data import IntArray
 from windvane.surrogates.mixture import starts
 from windvane.surrogates.mixture.member import Guess, Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, Taken, take
+from windvane.surrogates.mixture.outliers import SINGLE, NoiseEstimate, Precise, Taken, take
 from windvane.surrogates.mixture.tuning import (
     FEWEST_TO_FIT,
     LEVEL_FAR,
@@ -29,6 +29,7 @@ class Update(NamedTuple):
     taken: Taken
     extra: float  # the variance that an outlier has besides, in the model's units
     weights: Array
+    scatter: float = 0.0  # the log density of what repeats scatter about their mean
 
     def of(self, rows: IntArray) -> Update:
         """That of some members; their weights sum to 1 again."""
@@ -40,11 +41,15 @@ class Update(NamedTuple):
             Taken(taken.noise[rows], after, taken.log_density[rows], taken.share[rows]),
             self.extra,
             weights / weights.sum(),
+            self.scatter,
         )
 
 
 class Weighed(NamedTuple):
-    """An update, the log density of the observation in the model's units, and whether it is an outlier."""
+    """An update, the log density of y in the model's units, and whether it is an outlier.
+
+    Of repeats, that is the density of their mean, given what they scatter.
+    """
 
     update: Update
     log_density: float
@@ -67,10 +72,11 @@ def weigh(
     y: float,
     prior: float,
     births: list[Birth],
+    known: Precise = SINGLE,
 ) -> Weighed:
     """Bayes' rule for an observation y where f has the prior variance given.
 
-    `births` are the hypotheses that something changed just now.
+    `births` are the hypotheses that something changed just now, `known` what is known of its noise.
     """
     means = np.array([guess.mean for guess in guesses])
     # of an outlier so gross that it has no size, every hypothesis is to think the same
@@ -82,13 +88,17 @@ def weigh(
         weights = np.concatenate((weights * (1.0 - sum(hazards)), hazards))
         means = np.concatenate((means, [birth.guess.mean for birth in births]))
     variances = np.array([guess.variance for guess in guesses])
-    taken = take([member.noise for member in members], y - means, variances, model.outliers, extra)
+    estimates = [member.noise for member in members]
+    taken = take(estimates, y - means, variances, model.outliers, extra, known)
     after, log_density = reweigh(weights, taken.log_density, model.prior, model.share)
-    update = Update(list(members), list(guesses), taken, extra, after)
+    scatter = 0.0
+    if taken.scatter is not None:
+        scatter = reweigh(weights, taken.scatter, model.prior, model.share).log_density
+    update = Update(list(members), list(guesses), taken, extra, after, scatter)
     gone = _too_many(model, members, after)
     if gone:
         update = update.of(np.delete(np.arange(len(members)), gone))
-    return Weighed(update, log_density, min(float(after @ taken.share), 1.0))
+    return Weighed(update, log_density - scatter, min(float(after @ taken.share), 1.0))
 
 
 def _too_many(model: Mixture, members: list[Member], weights: Array) -> list[int]:
@@ -111,6 +121,7 @@ def born(
     prior: float,
     step: int,
     count: int,
+    known: Precise = SINGLE,
 ) -> list[Birth]:
     """The hypotheses that everything, or the level, changed at this step, after `count` observations.
 
@@ -119,19 +130,22 @@ def born(
     """
     if not count or not model.hazard or step <= model.settled:
         return []
+    # what noise that is known explains is no new level
+    reach = prior if known.noise is None else prior + known.noise
     within = sum(w * guess.variance for w, guess in zip(weights.tolist(), guesses, strict=True))
-    lift = lift_to(y, prior) if count >= FEWEST_TO_FIT and within < SURE * prior else 0.0
+    lift = lift_to(y, reach) if count >= FEWEST_TO_FIT and within < SURE * prior else 0.0
     a, b = (weights @ np.array([member.noise for member in members])).tolist()
     run = starts.run(model, NoiseEstimate(a, b), count, step, lift)
-    births = [Birth(run, Guess(np.empty(0), 0.0, prior + lift), starts.hazard_of(model, run, y, prior))]
+    births = [Birth(run, Guess(np.empty(0), 0.0, prior + lift), starts.hazard_of(model, run, y, reach))]
     heaviest = int(np.argmax(weights[: len(model.permanent)]))
     parent, guess = members[heaviest], guesses[heaviest]
     off = y - guess.mean
-    least = max(LEVEL_FAR**2 * (guess.variance + parent.noise.value), LEVEL_SIZE**2 * prior)
-    known = count >= FEWEST_TO_FIT and guess.variance < SURE * prior
-    if model.level_runs and known and off * off > least:
+    noise = parent.noise.value / known.repeats if known.noise is None else known.noise
+    least = max(LEVEL_FAR**2 * (guess.variance + noise), LEVEL_SIZE**2 * prior)
+    sure = count >= FEWEST_TO_FIT and guess.variance < SURE * prior
+    if model.level_runs and sure and off * off > least:
         lift = size(off, prior)
         moved = parent.moved(lift, count, step)
         expected = guess._replace(variance=guess.variance + lift)
-        births.append(Birth(moved, expected, starts.hazard_of(model, moved, y, prior)))
+        births.append(Birth(moved, expected, starts.hazard_of(model, moved, y, reach)))
     return births

@@ -1,0 +1,66 @@
+"""What `tell` is given as the value: a number, or repeats; and how noisy it is, if that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from windvane.accuracy import Accuracy
+from windvane.checks import real
+from windvane.errors import InvalidArgument
+
+LARGEST = 1e100  # of |y|: squares must not overflow
+SMALLEST = 1e-150  # of a standard deviation: nor its square vanish
+
+
+class Reading(NamedTuple):
+    """One measurement as it was told: y, the noise variance of each value if it was told, and the repeats."""
+
+    y: float  # the mean of the repeats, if there are any
+    variance: float | None = None
+    values: tuple[float, ...] = ()
+    accuracy: Accuracy | None = None
+
+    @staticmethod
+    def told(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
+        """Checked.
+
+        >>> Reading.told([1.0, 3.0], std=0.5)
+        Reading(y=2.0, variance=0.25, values=(1.0, 3.0), accuracy=Accuracy(variance=0.125, ...))
+        >>> Reading.told(1.0, noise_variance=0.1, std=0.3)
+        Traceback (most recent call last):
+        windvane.errors.InvalidArgument: noise_variance=0.1 with std=0.3: give one of the two
+        """
+        variance = noise_of_one(noise_variance, std)
+        if not repeated(y):
+            value = real("y", y, at_least=-LARGEST, at_most=LARGEST)
+            return Reading(value, variance, (), None if variance is None else Accuracy(variance))
+        values = tuple(
+            real(f"y[{number}]", each, at_least=-LARGEST, at_most=LARGEST) for number, each in enumerate(y)
+        )
+        if not values:
+            raise InvalidArgument("y=[]: must be a number, or a list of at least one")
+        mean, accuracy = Accuracy.of_repeats(values)
+        if variance is not None:
+            accuracy = Accuracy(variance / len(values))
+        return Reading(mean, variance, values, None if accuracy == Accuracy() else accuracy)
+
+
+def noise_of_one(noise_variance: Any, std: Any) -> float | None:
+    """The noise variance of one value, given that or its root; None if neither is."""
+    if noise_variance is not None and std is not None:
+        raise InvalidArgument(f"noise_variance={noise_variance!r} with std={std!r}: give one of the two")
+    if std is not None:
+        return max(real("std", std, above=0.0, at_most=LARGEST), SMALLEST) ** 2
+    if noise_variance is None:
+        return None
+    return max(real("noise_variance", noise_variance, above=0.0, at_most=LARGEST**2), SMALLEST**2)
+
+
+def repeated(y: Any) -> bool:
+    """Whether y is several values; text and tables are not."""
+    if isinstance(y, np.ndarray) or hasattr(y, "__array__"):
+        return np.ndim(y) == 1
+    return isinstance(y, Sequence) and not isinstance(y, str | bytes)
