@@ -24,7 +24,7 @@ from windvane.algorithms import algorithms, make
 from windvane.calibration import Calibration, calibrate
 from windvane.codec import component
 from windvane.composition import Composition
-from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction, Verdict
+from windvane.data import Best, Change, Dataset, Event, Failure, Observation, Opinion, Prediction, Verdict
 from windvane.errors import (
     Conflict,
     CorruptState,
@@ -135,6 +135,7 @@ __all__ = [
     "EvidenceWindow",
     "ExactBound",
     "Exchangeable",
+    "Failure",
     "Fit",
     "Forbidden",
     "Full",

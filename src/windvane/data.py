@@ -359,6 +359,26 @@ class Event(ComparedByValue):
 
 
 @dataclass(frozen=True, eq=False)
+class Failure(ComparedByValue):
+    """The record of one `fail`: no value came.
+
+    `step` is the running number that the observation would have had, `probability` what the chance of a
+    failure at `x` was believed to be before this one.
+    """
+
+    step: int
+    time: float
+    x: Any
+    reason: str
+    probability: float
+    failed: bool = True  # tells it from an `Event` where both are plain JSON
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, eq=False)
 class Best(ComparedByValue):
     """The point believed best now, with the model's mean and standard deviation there."""
 

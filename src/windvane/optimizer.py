@@ -26,8 +26,9 @@ from windvane.acquisition import Moment, believed_best
 from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, reason_text
 from windvane.codec import decode, encode
 from windvane.composition import Composition
-from windvane.data import Best, Change, Dataset, Event, Observation, Opinion, Prediction
+from windvane.data import Best, Change, Dataset, Event, Failure, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
+from windvane.failures import LEVEL, PRIOR, Evaluation, Evaluations, FailureProbability
 from windvane.older import upgraded
 from windvane.progress import Held, Progress, asked_event, echo, limit_view
 from windvane.reading import Reading
@@ -186,10 +187,11 @@ class Optimizer:
         region = self._region(seen, available)
         beside = [self.space.encode(point) for point in _points("pending", pending)]
         if held is not None:
+            tried = self._tried(beside)
             again = _under(echo(held.x), seen)
-            point = self.space.encode(again) if beside or available is not None else held.observation.x
+            point = self.space.encode(again) if tried or available is not None else held.observation.x
             there = available is None or bool(region.contains(point[None])[0])
-            if there and not any(np.array_equal(point, x) for x in beside):
+            if there and not any(np.array_equal(point, x) for x in tried):
                 return again
         if beside:
             with self._threads():
@@ -215,19 +217,43 @@ class Optimizer:
 
     def _propose(self, surrogate: Surrogate, region: Region, now: float, *stream: int) -> Array:
         moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
-        seed = (self.seed, STREAM, self.step, *stream)
+        seed: tuple[int, ...] = (self.seed, STREAM, self.step, *stream)
+        evaluations = self._progress.evaluations
+        if evaluations is not None and evaluations.in_a_row:  # the step is what it was; another draw is due
+            seed = (*seed[:3], *(stream or (0,)), evaluations.in_a_row)
         return self.composition.acquisition.propose(
-            surrogate.posterior(now), region, moment, lambda: np.random.default_rng(seed)
+            surrogate.posterior(now), self._working(region, now), moment, lambda: np.random.default_rng(seed)
         ).point
 
     def _region(self, seen: SeenContext | None, available: Any = None) -> Region:
-        """What may be asked for now."""
+        """What may be asked for now, but for what fails."""
         region = Region.all_of(self.space)
         if seen is not None:
             region = region.fixed(seen.fixed)
         if available is None:
             return region
         return region.available(available, {} if seen is None else seen.values)
+
+    def _working(self, region: Region, now: float) -> Region:
+        """The part of a region where evaluations do not fail, as far as is known.
+
+        It comes after all else that narrows a region down: it needs to know what is left.
+        """
+        evaluations = self._progress.evaluations
+        if evaluations is None:
+            return region
+        chance, latest = self._failure_probability(evaluations, now), evaluations.latest[-1:]
+        return region.where(lambda points: chance(points) + _near(points, latest), LEVEL)
+
+    def _tried(self, beside: list[Array]) -> list[Array]:
+        """The points that are out, and those that failed since the last value."""
+        evaluations = self._progress.evaluations
+        return beside if evaluations is None else [*beside, *evaluations.latest]
+
+    def _failure_probability(self, evaluations: Evaluations, now: float) -> FailureProbability:
+        surrogate = self._progress.surrogate
+        carried = surrogate.carried(evaluations.times, now)
+        return FailureProbability(evaluations, surrogate.model.kernel, self.space, carried)
 
     def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
@@ -251,7 +277,8 @@ class Optimizer:
             region = self._region(seen)
             points = region.nearest(point[None]) if region.held else point[None]
             if self.size:
-                points = believed_best(surrogate.posterior(now), region, self._generator)
+                working = self._working(region, now)
+                points = believed_best(surrogate.posterior(now), working, self._generator)
             mean, std = surrogate.predict(points, now)
         row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
         return Best(self._decoded(points[row], seen), self._sign * float(mean[row]), float(std[row]))
@@ -312,10 +339,32 @@ class Optimizer:
                 allowance=self.composition.limit.start(),
                 elapsed=1,
                 held=None,
+                evaluations=None,
             )
             event = asked_event(before, surrogate.beliefs(), why)
         self._progress = after
         return event
+
+    def fail(self, x: Any, time: Time = None, *, reason: str = "") -> Failure:
+        """Record that the evaluation of `x` gave no value: keep away from there.
+
+        How far away, and for how long, is learned from all evaluations that failed and that did not
+        (`windvane.failures`). The clock of observations does not move. Whatever is raised, the optimiser is
+        as it was before.
+        """
+        point, why = self.space.encode(x), reason_text(reason)
+        told = self.space.decode(point) if self.space.by_number else echo(x)
+        stamp, now = self._now(time)
+        before = self._progress
+        evaluations, chance = before.evaluations, PRIOR
+        if evaluations is None:
+            evaluations = Evaluations.of(before.surrogate.data)
+        else:
+            with self._threads():
+                chance = float(self._failure_probability(evaluations, now)(point[None])[0])
+        record = Failure(self.step, stamp, told, why, chance)
+        self._progress = before._replace(evaluations=evaluations + Evaluation(point, True, now, self.step))
+        return record
 
     def _told(self, new: Observation, told: Any, reading: Reading, stamp: float) -> tuple[Progress, Event]:
         """Where the optimiser stands after an observation, and the record of it; nothing is changed."""
@@ -352,8 +401,21 @@ class Optimizer:
             thinned = not reset and len(surrogate.data) < len(before.surrogate.data)
             surrogate, age = self._learned(surrogate, new, 0 if reset else before.elapsed, thinned)
         origin = stamp - new.time if before.last_time is None else before.origin
-        after = Progress(surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held)
+        evaluations = self._evaluations(new, surrogate.data if ruling.decision != "no" else None)
+        after = Progress(
+            surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held, evaluations
+        )
         return after, self._event(after, new, told, reading, forecast.prediction, opinion, ruling, kept)
+
+    def _evaluations(self, new: Observation, kept: Dataset | None) -> Evaluations | None:
+        """The evaluations of which the chance of failing is learned; a reset drops them with the data."""
+        evaluations = self._progress.evaluations
+        if evaluations is None:
+            return None
+        evaluations += Evaluation(new.x, False, new.time, new.step)
+        if kept is not None:
+            evaluations = evaluations.since(int(kept.steps[0]) if len(kept) else new.step + 1)
+        return evaluations if len(evaluations) else None
 
     def _judge(self, new: Observation, prediction: Prediction, opinion: Opinion) -> tuple[Ruling, Memory]:
         """What to do about an observation, and the trigger's memory if nothing is reset."""
@@ -473,6 +535,12 @@ def _points(name: str, given: Any) -> Sequence[Any]:
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
         raise InvalidType(f"{name}={given!r}: must be a list of points")
     return given  # type: ignore[return-value]  # an array is as good
+
+
+def _near(points: Array, others: Array) -> Array:
+    """1 for points that are next to one of the others, else 0."""
+    gap = np.abs(points[:, None, :] - others[None, :, :]).max(axis=2, initial=0.0)
+    return np.asarray((gap <= APART).any(axis=1).astype(np.float64))
 
 
 def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:

@@ -13,6 +13,7 @@ from windvane.codec import decode
 from windvane.composition import Composition
 from windvane.data import Event, Observation
 from windvane.errors import CorruptState
+from windvane.failures import Evaluations
 from windvane.reading import LARGEST as LARGEST
 from windvane.retention import Belief
 from windvane.retention import base as limits
@@ -43,6 +44,15 @@ class Progress(NamedTuple):
     origin: float = 0.0
     last_point: Array | None = None
     held: Held | None = None
+    evaluations: Evaluations | None = None  # from the first failure on
+
+    @property
+    def settings(self) -> Array | None:
+        """The point evaluated last, whether or not a value came."""
+        if self.evaluations is not None and self.evaluations.in_a_row:
+            last: Array = self.evaluations.X[-1]
+            return last
+        return self.last_point
 
 
 def limit_view(surrogate: Surrogate) -> Belief:
@@ -97,6 +107,8 @@ def plain(progress: Progress) -> dict[str, Any]:
         if accuracy is not None:
             held["accuracy"] = plain_accuracy(accuracy)
         state["held"] = held
+    if progress.evaluations is not None:
+        state["failures"] = progress.evaluations.state()
     return state
 
 
@@ -129,6 +141,7 @@ def read(state: dict[str, Any], space: Domain, composition: Composition) -> Prog
         origin=real("state(origin)", state["origin"]),
         last_point=None if point is None else feasible("state(last_point)", point, space),
         held=held,
+        evaluations=Evaluations.read(state["failures"], space) if "failures" in state else None,
     )
 
 

@@ -159,3 +159,44 @@ def test_whatever_a_region_gives_lies_in_it(region, seed):
         assert np.array_equal(region.space.snap(points), points)
     moved = region.nearest(region.space.sample(rng, 10))
     assert ((moved >= region.lower) & (moved <= region.upper)).all()
+
+
+def left(points):
+    """A number that is at most 0 in the left half of the first coordinate."""
+    return points[:, 0] - 0.5
+
+
+def test_a_condition_holds_in_all_that_the_region_gives():
+    for space in (BOX, SPACE):
+        region = everything(space).where(left, 0.0)
+        assert not region.whole
+        rng = np.random.default_rng(0)
+        for points in (
+            region.sample(rng, 200),
+            region.candidates(300),
+            region.neighbours(region.sample(rng, 1)[0]),
+        ):
+            assert (points[:, 0] <= 0.5).all()
+    few = wv.Space(k=wv.Integer(0, 10), m=wv.Choice(["x", "y"]))
+    listed = everything(few).where(left, 0.0).listed
+    assert {few.decode(point)["k"] for point in listed} == set(range(6))
+    assert everything(wv.Arms(7)).where(lambda points: points[:, 0], 2.0).listed.ravel().tolist() == [0, 1, 2]
+
+
+def test_conditions_add_up():
+    region = everything(BOX).around([0.5, 0.5, 0.5], 0.2).where(left, 0.0).where(lambda p: -p[:, 1], -0.5)
+    points = region.sample(np.random.default_rng(0), 200)
+    assert (points[:, 0] <= 0.5).all()
+    assert (points[:, 1] >= 0.5).all()
+    assert (np.abs(points - 0.5) <= 0.2).all()
+
+
+def test_where_a_condition_holds_nowhere_it_is_least_broken():
+    region = everything(BOX).within([0.6, 0.0, 0.0], 1.0).where(left, 0.0)
+    points = region.sample(np.random.default_rng(0), 5)
+    assert region.contains(points).all()
+    assert (points[:, 0] < 0.61).all()
+    arms = everything(wv.Arms(7)).only([[3.0], [5.0]]).where(lambda points: points[:, 0], 2.0)
+    assert arms.listed.tolist() == [[3.0]]
+    with pytest.raises(wv.InvalidArgument, match="at_most"):
+        everything(BOX).where(left, np.nan)

@@ -45,6 +45,8 @@ FEWER = 256  # of one under a context, in up to three dimensions: nothing about 
 FRESH = 256  # random points beside the candidates of a large finite space: what no candidate covers
 ROUNDS = 16  # changes of one discrete parameter after another
 PATHS = 3  # summits from which such changes start
+AROUND_BALLS = (6, 24)  # ascents along what is left out, and rounds of each: many summits are beside a ball
+ALONG_EDGES = (2, 6)  # the same along the edge of a condition, which is not known exactly
 CHUNK = 1024  # points evaluated at a time
 
 Generator = Callable[[], np.random.Generator]
@@ -107,14 +109,16 @@ def _pool(
         deviation = np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
         return posterior.candidates[inside], utility.value(mean, deviation), None
     if not region.whole:
+        if region.listed is None and region.conditions and region.bounded_as_space:
+            inside = region.contains(posterior.candidates)
+            if inside.any():
+                return posterior.candidates[inside], _on_candidates(posterior, utility)[inside], None
         few = region.held and np.count_nonzero(region.climbed.free) <= 3 and not region.mixed
         points = region.candidates(FEWER if few else POOL) if region.listed is None else region.listed
         if not len(points):
             points = region.sample(generator(), FRESH)
         return points, utility_of(posterior, utility, points), None
-    mean, variance = posterior.on_candidates()
-    np.maximum(variance, SMALLEST_VARIANCE, out=variance)
-    scores = utility.value(mean, np.sqrt(variance, out=variance))
+    scores = _on_candidates(posterior, utility)
     points = posterior.candidates
     size = region.space.size
     if size is None or size == len(points):
@@ -125,6 +129,13 @@ def _pool(
         np.concatenate((scores, utility_of(posterior, utility, fresh))),
         None,
     )
+
+
+def _on_candidates(posterior: PosteriorView, utility: Utility) -> Array:
+    """The utility on the candidates that the posterior keeps."""
+    mean, variance = posterior.on_candidates()
+    np.maximum(variance, SMALLEST_VARIANCE, out=variance)
+    return np.asarray(utility.value(mean, np.sqrt(variance, out=variance)))
 
 
 def _exhaustive(region: Region, points: Array) -> bool:
@@ -195,12 +206,12 @@ class RegionSearch:
             return found
         leaders = best_of(found.values, np.arange(len(found.values)), DISCRETE_STARTS)
         rounded = region.nearest(np.concatenate((found.points[leaders], starts)))
-        if len(region.excluded):
+        if region.pierced:
             rounded = rounded[region.contains(rounded)]
         values = utility_of(self._posterior, self._utility, rounded)
         rows = best_of(values, np.arange(len(values)), PATHS)
         found = self.polished(rounded[rows], region.continuous)
-        if len(region.excluded):
+        if region.pierced:
             found = self._kept_clear(found, rounded[rows])
         return self._step_discrete(Summits(rounded, values), found)
 
@@ -227,7 +238,7 @@ class RegionSearch:
         )
         leaders = best_of(field.values, np.arange(len(field.values)), FINALISTS)
         found = self.polished(field.points[leaders], bounds, radius=0.3)
-        if len(self._region.excluded):
+        if self._region.pierced:
             return self._kept_clear(found, np.concatenate((starts, field.points)))
         return found
 
@@ -256,9 +267,12 @@ class RegionSearch:
         region, utility = self._region, self._utility
         rounded = region.nearest(found.points)
         inside = region.contains(rounded) & (rounded == found.points).all(axis=1)
+        if inside.all() and not len(region.excluded):
+            return found
         begin = region.clear(np.concatenate((found.points[~inside], starts)))
         begin = begin[region.contains(begin)]
-        slid = slide(self._posterior, region, utility, begin) if len(begin) else Summits(begin, np.empty(0))
+        effort = AROUND_BALLS if len(region.excluded) else ALONG_EDGES
+        slid = slide(self._posterior, region, utility, begin, *effort)
         return Summits(
             np.concatenate((found.points[inside], slid.points)),
             np.concatenate((found.values[inside], slid.values)),

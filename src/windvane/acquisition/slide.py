@@ -16,27 +16,29 @@ from windvane.checks import Array
 from windvane.spaces.region import Region
 
 LENGTHS = 4.0 ** -np.arange(8.0)  # of a step, in units of the reach
-ROUNDS = 24
 REACH = 0.3  # of the first round
 SHORTEST = 1e-5  # a reach at which a slide has arrived
-MOST = 6  # slides
 APART = 0.02  # starts closer to a better one are left out
 
 
-def slide(posterior: PosteriorView, region: Region, utility: Utility, starts: Array) -> Summits:
-    """The ends of slides from the best starts, which lie in the region."""
+def slide(
+    posterior: PosteriorView, region: Region, utility: Utility, starts: Array, most: int, rounds: int
+) -> Summits:
+    """The ends of slides from the best starts, at most so many; all starts lie in the region."""
+    if not len(starts):
+        return Summits(starts, np.empty(0))
     mean, variance = posterior.at(starts)
     values = utility.value(mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE)))
-    rows = spread_out(starts, values, MOST, APART)
-    ends = [_slide_one(posterior, region, utility, starts[row], float(values[row])) for row in rows]
+    rows = spread_out(starts, values, most, APART)
+    ends = [_slide_one(posterior, region, utility, starts[row], float(values[row]), rounds) for row in rows]
     return Summits(np.array([x for x, _ in ends]), np.array([value for _, value in ends]))
 
 
 def _slide_one(
-    posterior: PosteriorView, region: Region, utility: Utility, x: Array, value: float
+    posterior: PosteriorView, region: Region, utility: Utility, x: Array, value: float, rounds: int
 ) -> tuple[Array, float]:
     reach = REACH
-    for _ in range(ROUNDS if region.climbed.moves else 0):
+    for _ in range(rounds if region.climbed.moves else 0):
         surface = posterior.surface(x[None])
         gradient, hessian = gradient_and_hessian(surface, *utility_at(utility, surface))
         gradient = np.where(region.climbed.free, gradient, 0.0)

@@ -42,6 +42,11 @@ class Temporal(Parametric):
         """k_T(times_i, now)."""
         return self.matrix(times, np.array([now]))[:, 0]
 
+    def correlation(self, times: Array, now: float) -> Array:
+        """How much of f then is left now, from 0 to 1: 0 where the two go against each other."""
+        spread = np.sqrt([self.variance(float(time)) * self.variance(now) for time in times])
+        return np.asarray(np.clip(self.cross(times, now) / spread, 0.0, 1.0))
+
     def decay(self, start: float, stop: float) -> float | None:
         """The factor f with k_T(s, stop) = f k_T(s, start) for every s <= start, or None if there is none."""
         del start, stop

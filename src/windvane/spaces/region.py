@@ -1,13 +1,13 @@
 """The part of a space that may be asked for at one moment: what the maximiser works on.
 
-Bounds on every coordinate (equal ones fix it), points to keep away from, and, if only certain points
-will do, their list. All in encoded coordinates, so contexts, step limits, failures and lists of
-candidates are uses of the same four fields.
+Bounds on every coordinate (equal ones fix it), points to keep away from, conditions on a number that each
+point has, and, if only certain points will do, their list. All in encoded coordinates, so contexts, step
+limits, failures and lists of candidates are uses of the same few fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, final
@@ -25,6 +25,7 @@ from windvane.spaces.sobol import sobol
 EVERYTHING = 4096  # finite regions up to this size are listed
 AT_ONCE = 2**22  # differences from points left out that are in memory at a time
 ROUNDS = 32  # of random points, among which one outside all balls is looked for
+WITNESSES = 512  # points on which a condition is tried: where it holds, and where it is nearest to that
 CLEAR = 1.0 + 1e-9  # radii from the centre at which a point counts as outside the ball
 
 
@@ -50,6 +51,15 @@ class Bounds:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Condition:
+    """A number for each of m x d points, and the most that it may be."""
+
+    value: Callable[[Array], Array]
+    at_most: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Region:
     """What may be asked for now. `Region.all_of(space)` is everything; the methods narrow it down.
 
@@ -71,6 +81,8 @@ class Region:
     radii: Array  # m, ... and how far to stay away from each
     points: Array | None = None  # k x d: if given, nothing else will do
     left: BoolArray | None = None  # the same for a space that is a list: which of its m points will do
+    conditions: tuple[Condition, ...] = ()
+    witnesses: Array | None = None  # w x d, points at which all conditions hold, if there are any
 
     def __post_init__(self) -> None:
         dim = self.space.dim
@@ -192,13 +204,50 @@ class Region:
         left[numbers] = True
         return replace(self, left=read_only(left if self.left is None else left & self.left))
 
+    def where(self, value: Callable[[Array], Array], at_most: float) -> Region:
+        """Only where a number is at most so much; if that is nowhere, only where it is smallest.
+
+        `value` gives the numbers of m x d points. Narrow the region down in all other ways first: whether
+        anything is left is found out from points that cover it.
+
+        >>> from windvane.spaces import Box
+        >>> region = Region.all_of(Box([(0, 1)])).where(lambda points: points[:, 0], 0.25)
+        >>> region.contains(np.array([[0.2], [0.3]]))
+        array([ True, False])
+        >>> nowhere = Region.all_of(Box([(0, 1)])).where(lambda points: 2.0 + points[:, 0], 0.25)
+        >>> nowhere.sample(np.random.default_rng(0), 1).round(2)
+        array([[0.]])
+        """
+        level = checks.real("at_most", at_most)
+        points = self.candidates(WITNESSES) if self.listed is None else self.listed
+        if not len(points):
+            points = self.sample(np.random.default_rng(0), WITNESSES)
+        numbers = value(points)
+        least = float(numbers.min())
+        if least > level:  # a hair more, since the same point among others may round differently
+            level = least + 1e-9 * max(abs(least), 1.0)
+        return replace(
+            self,
+            conditions=(*self.conditions, Condition(value, level)),
+            witnesses=points[numbers <= level],
+        )
+
     # -- what the maximiser needs ------------------------------------------------------------------------
 
     @cached_property
     def whole(self) -> bool:
         """Whether this is all of the space."""
-        if self.points is not None or self.left is not None or len(self.excluded) or self.held:
-            return False
+        nothing_less = self.points is None and self.left is None and not self.held
+        return nothing_less and not self.pierced and self.bounded_as_space
+
+    @cached_property
+    def pierced(self) -> bool:
+        """Whether parts inside the bounds are left out: where a climb ends, one has to look."""
+        return bool(len(self.excluded) or self.conditions)
+
+    @cached_property
+    def bounded_as_space(self) -> bool:
+        """Whether the bounds are those of the space."""
         everything = _all_of(self.space)
         return np.array_equal(self.lower, everything.lower) and np.array_equal(self.upper, everything.upper)
 
@@ -259,6 +308,10 @@ class Region:
         if self.left is not None:
             all_of_them = points is self.space.everything()
             inside &= self.left if all_of_them else self.left[self.space.numbers(points)]
+        for condition in self.conditions:
+            rest = np.flatnonzero(inside)
+            if len(rest):
+                inside[rest] = condition.value(points[rest]) <= condition.at_most
         return inside
 
     def nearest(self, points: Array) -> Array:
@@ -308,6 +361,8 @@ class Region:
             found = np.concatenate((found, drawn[self.contains(drawn)]))
             if len(found) >= count:
                 return found[:count]
+        if not len(found) and self.witnesses is not None:
+            found = self.witnesses[self.contains(self.witnesses)]
         if not len(found):
             raise InvalidArgument("region: no point was found outside of what is left out; use smaller radii")
         return found[rng.integers(len(found), size=count)]

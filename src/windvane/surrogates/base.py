@@ -84,6 +84,10 @@ class Surrogate(Protocol):
         """What the model in force, given `data` and nothing else, expects where an observation was made."""
         ...
 
+    def carried(self, times: Array, now: float) -> Array:
+        """How much of what was true at these times is believed to hold now, from 0 to 1."""
+        ...
+
     def beliefs(self) -> dict[str, float]:
         """The weights of the hypotheses that it chooses between, by name, if there are any."""
         ...

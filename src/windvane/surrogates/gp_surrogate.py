@@ -81,6 +81,10 @@ class GPSurrogate:
         """The belief about f at `now`, in the model's units."""
         return Posterior(self._gp, now)
 
+    def carried(self, times: Array, now: float) -> Array:
+        """The correlation of f then and f now."""
+        return self.model.temporal.correlation(times, now)
+
     def beliefs(self) -> dict[str, float]:
         """There is one hypothesis, and it is not in doubt."""
         return {}

@@ -108,6 +108,16 @@ class MixtureSurrogate:
         some = slice(self.permanent)
         return float(self.weights[some] @ np.array([kept(member.temporal) for member in self.members[some]]))
 
+    def carried(self, times: Array, now: float) -> Array:
+        """The correlation of f then and f now, on average over the hypotheses; 0 across a sudden change."""
+        total, moment = np.zeros(len(times)), now / self.model.interval
+        for weight, member in zip(self.weights.tolist(), self.members, strict=True):
+            left = member.temporal.correlation(times / self.model.interval, moment)
+            if member.first and member.first < len(self.data):  # what came before it says nothing
+                left = np.where(times < self.data.times[member.first], 0.0, left)
+            total += weight * left
+        return np.clip(total, 0.0, 1.0)
+
     @property
     def noise_variance(self) -> float:
         """The mixture's, in the model's units."""
