@@ -171,3 +171,35 @@ def test_no_such_study_is_said_in_place(service, visit):
     page = looked.open("/studies/a%2Fb%22%3Cb%3E")
     page.get_by_role("heading", name="There is no such study").wait_for()
     assert page.get_by_role("alert").inner_text() != ""
+
+
+def test_what_is_observed_is_asked_for_with_a_point_and_moves_the_slice(service, visit):
+    space = {
+        "gain": {"real": [0, 1]},
+        "taps": {"integer": [1, 4]},
+        "load": {"real": [0, 100], "unit": "%", "context": True},
+        "crew": {"choice": ["early", "late"], "context": True},
+    }
+    path = service.create("mill", {"parameters": space}, algorithm="auto", options={})
+    looked = visit(service)
+    page = looked.study("mill")
+    looked.forgive("422|400")
+    page.get_by_label("load now").fill("137")
+    page.get_by_role("button", name="Ask for a point").click()
+    complaint = page.locator(".trials-panel > [role=alert]")
+    complaint.wait_for()
+    assert "at most 100" in complaint.inner_text()
+    page.get_by_label("load now").fill("37")
+    page.get_by_label("crew now").select_option(label="late")
+    page.get_by_role("button", name="Ask for a point").click()
+    page.get_by_label("Value of trial 1").fill("0.5")
+    page.get_by_role("button", name="Tell", exact=True).click()
+    page.locator(".posterior .xtitle").wait_for()
+    assert page.locator(".posterior .xtitle").text_content() == "gain"  # what is chosen comes first
+    told = service.call("GET", f"{path}/events?kind=told")["events"]
+    assert (told[0]["x"]["load"], told[0]["x"]["crew"]) == (37, "late")
+    slider = page.locator(".posterior-panel input[type=range]")
+    assert slider.input_value() == "37"
+    with page.expect_request(lambda request: "/surface" in request.url and "context" in request.url):
+        slider.fill("80")
+    page.locator(".posterior-panel .caption", has_text="80").wait_for()

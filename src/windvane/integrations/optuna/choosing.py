@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from optuna.trial import FrozenTrial
@@ -24,6 +24,7 @@ class SuggestionInputs:
     now: float
     goal: str
     seed: int
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # what the trial was enqueued with
 
     def problem(self, of: Columns) -> OptunaProblem:
         """What an optimiser for these parameters is made for."""
@@ -60,7 +61,7 @@ def choose(learner: Learner, scene: SuggestionInputs, of: Columns, startup: int)
         of = hopeful(scene.history, of)
         told, _ = observations(scene.history, of)
         live = learner.after(scene.problem(of), told)
-        return {**live.ask(scene.now, scene.beside(of)), **new}
+        return {**live.ask(scene.now, scene.beside(of), scene.fixed), **new}
     found = [_in_branch(learner, scene, branch) for branch in reachable(scene.history, among)]
     best = max(found, key=lambda each: (-min(each.tries, TRIES), each.optimism)).params
     if new:  # nobody knows where it leads
@@ -86,7 +87,7 @@ def _in_branch(learner: Learner, scene: SuggestionInputs, branch: Branch) -> Sug
     of, fixed = of_branch(scene.history, branch, alone=False)
     told, _ = observations([trial for trial in scene.history if _inside(trial, branch)], of)
     live = learner.after(scene.problem(of), told)
-    params = live.ask(scene.now, scene.beside(of))
+    params = live.ask(scene.now, scene.beside(of), scene.fixed)
     return Suggestion({**fixed, **params}, len(told), live.optimism(params, scene.now))
 
 

@@ -7,8 +7,9 @@ another order than was expected, an optimiser that was told less is taken, or a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy, deepcopy
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from windvane.algorithms import ALGORITHMS, make
@@ -18,7 +19,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.columns import Columns, outward, point, space
 from windvane.integrations.optuna.history import Told
 from windvane.optimizer import Optimizer
-from windvane.spaces import Box
+from windvane.spaces import Box, Context, Space
 
 KEPT = 16  # optimisers in memory: one for each set of parameters, and one more for each trial that runs
 
@@ -50,10 +51,35 @@ class ToldOptimizer:
             )
             self.told.append(new)
 
-    def ask(self, time: float, beside: Sequence[Sequence[Any]]) -> dict[str, Any]:
-        """The next point in Optuna's terms, chosen beside others that are being evaluated."""
-        pending = [point(self.problem.columns, each) for each in beside]
-        return outward(self.problem.columns, self.optimizer.ask(time=self._not_before(time), pending=pending))
+    def ask(
+        self, time: float, beside: Sequence[Sequence[Any]], fixed: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """The next point in Optuna's terms, chosen beside others that are being evaluated.
+
+        Parameters that are `fixed` are contexts: the others are chosen to go with them.
+        """
+        of = self.problem.columns
+        pending = [point(of, each) for each in beside]
+        inner = {each.name: each.inward(fixed[each.name]) for each in of if each.name in fixed}
+        context = {name: value for name, value in inner.items() if value is not None}
+        if not context or len(context) == len(of):
+            asked = self.optimizer.ask(time=self._not_before(time), pending=pending)
+        else:
+            asked = self._observing(context).ask(
+                time=self._not_before(time), pending=pending, context=context
+            )
+        return outward(of, asked)
+
+    def _observing(self, names: Collection[str]) -> Optimizer:
+        """The same optimiser with these parameters as contexts, to ask: they are encoded as before."""
+        view = copy(self.optimizer)
+        view.space = Space(
+            [
+                (each.name, Context(each.parameter) if each.name in names else each.parameter)
+                for each in self.problem.columns
+            ]
+        )
+        return view
 
     def optimism(self, params: Mapping[str, Any], time: float) -> float:
         """How good this point might be: two standard deviations better than believed, larger is better."""

@@ -44,6 +44,9 @@ class WindvaneSampler(BaseSampler):
     length of a step in real time. `consider_pruned_trials` takes the last value that a pruned trial reported
     for a measurement; by default nothing is learned from it, since an early value looks like a change.
 
+    What `study.enqueue_trial` fixes of a trial is a context: the other parameters are chosen to go with it.
+    So a load that is measured is a parameter, and each trial is enqueued with its value.
+
     >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> study = optuna.create_study(sampler=WindvaneSampler(seed=1))
@@ -209,7 +212,9 @@ class WindvaneSampler(BaseSampler):
     def _scene(self, study: Study, trial: FrozenTrial) -> SuggestionInputs:
         goal, history = notes.goal(study), self.reading.history(study)
         now = self.reading.time(trial.datetime_start, len(history) + 1)
-        return SuggestionInputs(history, workers.running(study, trial), now, goal, self._recipe(study).seed)
+        fixed = trial.system_attrs.get("fixed_params", {})  # by enqueue_trial
+        running = workers.running(study, trial)
+        return SuggestionInputs(history, running, now, goal, self._recipe(study).seed, fixed)
 
     def _learn(self, study: Study, trial: FrozenTrial, value: float) -> None:
         """Tell the model of the trial's branch, and note what it says."""

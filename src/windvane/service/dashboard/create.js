@@ -64,8 +64,11 @@ function parameter(index) {
   const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", value: index ? "" : "gain", placeholder: "name", "aria-label": "Name of the parameter" });
   const [low, high] = [figure("0", "Lower bound"), figure("1", "Upper bound")];
   const log = h("input", { type: "checkbox" });
+  const observed = h("input", { type: "checkbox", onchange: () => { around.hidden = !observed.checked; } });
+  const period = h("input", { type: "checkbox" });
+  const around = h("label", { class: "check", hidden: true }, period, "periodic");
   const options = h("input", { type: "text", autocomplete: "off", placeholder: "slow, fast", "aria-label": "Options, separated by commas" });
-  const numeric = h("span", { class: "row-part" }, low, h("span", { class: "row-label" }, "to"), high, h("label", { class: "check" }, log, "log"));
+  const numeric = h("span", { class: "row-part" }, low, h("span", { class: "row-label" }, "to"), high, h("label", { class: "check" }, log, "log"), around);
   const chosen = h("span", { class: "row-part", hidden: true }, options);
   const kind = h("select", { "aria-label": "Kind of the parameter", onchange: () => {
     numeric.hidden = kind.value === "choice";
@@ -73,17 +76,18 @@ function parameter(index) {
   } }, ["real", "integer", "choice"].map((each) => h("option", {}, each)));
   return {
     first: name,
-    node: h("div", { class: "row-fields parameter" }, name, kind, numeric, chosen),
+    node: h("div", { class: "row-fields parameter" }, name, kind, numeric, chosen, h("label", { class: "check" }, observed, "observed")),
     read: () => {
       if (!name.value.trim()) {
         name.focus();
         throw new Error("name: every parameter needs one.");
       }
       if (kind.value === "choice") {
-        return [name.value.trim(), { choice: options.value.split(",").map((each) => each.trim()).filter(Boolean) }];
+        return [name.value.trim(), { ...(observed.checked ? { context: true } : {}), choice: options.value.split(",").map((each) => each.trim()).filter(Boolean) }];
       }
       const range = { [kind.value]: [real(low, `${name.value}: lower bound`), real(high, `${name.value}: upper bound`)] };
-      return [name.value.trim(), log.checked ? { ...range, log: true } : range];
+      const more = { ...(log.checked ? { log: true } : {}), ...(observed.checked ? { context: true } : {}), ...(observed.checked && period.checked ? { period: true } : {}) };
+      return [name.value.trim(), { ...range, ...more }];
     },
   };
 }
@@ -96,7 +100,7 @@ function spaces() {
   return {
     box: { node: h("div", {}, h("p", { class: "hint" }, "Real numbers, each between two bounds."), box.node), read: () => ({ box: box.read() }) },
     parameters: {
-      node: h("div", {}, h("p", { class: "hint" }, "Named parameters: real, integer, or a choice between words."), named.node),
+      node: h("div", {}, h("p", { class: "hint" }, "Named parameters: real, integer, or a choice between words. What is observed is measured, not chosen: every ask says what it is."), named.node),
       read: () => {
         const pairs = named.read();
         const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);

@@ -20,19 +20,44 @@ export class Posterior {
     this.flat = axes.length === 1;
     this.chart = h("div", { class: "chart posterior", role: "img", "aria-label": "Posterior" });
     this.caption = h("p", { class: "caption" });
-    this.selects = axes.length > 2 ? [0, 1].map((which) => this.selector(which)) : [];
+    const order = axes.map((_, index) => index).sort((a, b) => Number(axes[a].context ?? false) - Number(axes[b].context ?? false));
+    this.selects = axes.length > 2 ? [0, 1].map((which) => this.selector(which, order[which])) : [];
+    this.held = {}; // contexts that somebody has set; the others are what they were last
+    this.sliders = axes.filter((each) => each.context).map((each) => this.slider(each));
     this.node = h("section", { class: "panel posterior-panel", "aria-labelledby": "posterior-title" },
       h("div", { class: "panel-head" },
         h("h2", { id: "posterior-title" }, "Belief now"),
         h("div", { class: "panel-tools" },
           this.selects.map((select, which) => field(which ? "Up" : "Across", select)),
+          this.sliders.map(({ axis, input }) => field(axis.name, input)),
           this.flat ? null : segmented("Show", [["mean", "mean"], ["std", "uncertainty"]], "mean", (value) => { this.shows = value; this.redraw(); }))),
       this.trouble.node, this.chart, this.caption);
   }
 
-  selector(which) {
+  selector(which, first) {
     return h("select", { onchange: () => this.picked(which) },
-      this.axes.map((each, index) => h("option", { value: index, selected: index === which }, each.name)));
+      this.axes.map((each, index) => h("option", { value: index, selected: index === first }, each.name)));
+  }
+
+  /** What a context is to be in the slice: as it was last until somebody moves it. */
+  slider(axis) {
+    const set = (value) => { this.held[axis.name] = value; this.refresh(); };
+    if (axis.kind === "choice") {
+      return { axis, input: h("select", { onchange: (event) => set(axis.options[Number(event.target.value)]) }, axis.options.map((option, index) => h("option", { value: index }, String(option)))) };
+    }
+    const step = axis.kind === "integer" ? 1 : (axis.hi - axis.lo) / 100;
+    return { axis, input: h("input", { type: "range", min: axis.lo, max: axis.hi, step, onchange: (event) => set(Math.min(Math.max(Number(event.target.value), axis.lo), axis.hi)) }) };
+  }
+
+  /** The sliders show what the slice is for, but for those that are its axes. */
+  place() {
+    const along = this.surface.axes.map((each) => each.name);
+    for (const { axis, input } of this.sliders) {
+      const value = this.surface.at[axis.name];
+      input.value = axis.kind === "choice" ? axis.options.indexOf(value) : value;
+      input.disabled = along.includes(axis.name);
+      input.title = String(value);
+    }
   }
 
   /** The two axes must differ: the other one takes what this one had. */
@@ -47,9 +72,11 @@ export class Posterior {
     this.before = this.selects.map((select) => Number(select.value));
     const chosen = this.selects.length ? this.before : this.axes.map((_, index) => index);
     const query = new URLSearchParams({ axes: chosen.map((index) => this.axes[index].name).join(","), resolution: this.flat ? 100 : 41 });
+    if (Object.keys(this.held).length) query.set("context", JSON.stringify(this.held));
     try {
       this.surface = await get(pathOf(this.name, `/surface?${query}`));
       this.trouble.show(null);
+      this.place();
     } catch (error) {
       this.trouble.show(error);
       return;
@@ -142,7 +169,8 @@ export class Posterior {
       xaxis: this.scale(colours, 0, { ticks: "outside" }),
       yaxis: this.scale(colours, 1),
     }));
-    const slice = this.axes.length > 2 ? ` A slice: the other parameters are held at the believed best, ${point(at, 3)}.` : "";
+    const seen = this.sliders.length ? " under the contexts that are set, or were last" : "";
+    const slice = this.axes.length > 2 ? ` A slice: the other parameters are held at the believed best${seen}, ${point(at, 3)}.` : "";
     this.say(`${this.shows === "mean" ? "Mean" : "Standard deviation"} of the objective; dots are points in use, the cross is the believed best.${slice}`);
   }
 

@@ -1,16 +1,31 @@
 // What a study's points are made of: one axis a parameter, whatever the kind of space.
 
-/** The axes of a space as the service writes it: {name, kind, lo, hi, log, options}. */
+/** The axes of a space as the service writes it: {name, kind, lo, hi, log, unit, options, context}. */
 export function axesOf(space) {
   if (space.type === "Arms") return [{ name: "arm", kind: "arm", lo: 0, hi: space.n - 1, log: false }];
   if (space.type === "Box") {
     return space.bounds.map(([lo, hi], index) => ({ name: `x${index + 1}`, kind: "real", lo, hi, log: false }));
   }
-  return space.parameters.map(([name, parameter]) => {
-    if (parameter.type === "Choice") return { name, kind: "choice", options: parameter.options };
+  return space.parameters.map(([name, given]) => {
+    const context = given.type === "Context";
+    const parameter = context ? given.parameter : given;
+    if (parameter.type === "Choice") return { name, kind: "choice", options: parameter.options, context };
     const kind = parameter.type === "Integer" ? "integer" : "real";
-    return { name, kind, lo: parameter.lo, hi: parameter.hi, log: parameter.log };
+    return { name, kind, lo: parameter.lo, hi: parameter.hi, log: parameter.log, unit: parameter.unit ?? "", context };
   });
+}
+
+/** What of a point is observed, not chosen, as an object; null if nothing is. */
+export function contextOf(x, axes) {
+  const seen = axes.filter((axis) => axis.context);
+  return seen.length ? Object.fromEntries(seen.map((axis) => [axis.name, x[axis.name]])) : null;
+}
+
+/** The range of an axis in words. */
+export function rangeOf(axis) {
+  if (axis.kind === "choice") return undefined;
+  const unit = axis.unit ? ` ${axis.unit}` : "";
+  return `${Number(axis.lo.toPrecision(4))} to ${Number(axis.hi.toPrecision(4))}${unit}${axis.kind === "real" ? "" : ", whole"}`;
 }
 
 /** A point's values in the order of the axes. */
@@ -50,5 +65,7 @@ export function describe(space) {
   if (space.type === "Arms") return `${space.n} arms`;
   const size = space.type === "Box" ? space.bounds.length : space.parameters.length;
   const noun = space.type === "Box" ? "dimension" : "parameter";
-  return `${size} ${noun}${size === 1 ? "" : "s"}`;
+  const seen = space.type === "Space" ? space.parameters.filter(([, parameter]) => parameter.type === "Context").length : 0;
+  const observed = seen ? `, ${seen} of them observed` : "";
+  return `${size} ${noun}${size === 1 ? "" : "s"}${observed}`;
 }

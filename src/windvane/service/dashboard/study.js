@@ -14,7 +14,7 @@ import { paced } from "./pace.js";
 import { Parallel } from "./parallel.js";
 import { Posterior } from "./posterior.js";
 import { Readouts } from "./readouts.js";
-import { axesOf, describe, middle, pointFrom } from "./space.js";
+import { axesOf, contextOf, describe, middle, pointFrom } from "./space.js";
 import { follow } from "./stream.js";
 import { Timeline } from "./timeline.js";
 import { Trials } from "./trials.js";
@@ -41,10 +41,11 @@ function actions(summary, writable, trouble) {
 function lesson(summary, axes, session) {
   const x = pointFrom(axes.map(middle), summary.definition.space, axes);
   const path = pathOf(summary.name);
+  const seen = contextOf(x, axes);
   return h("section", { class: "panel lesson" },
     h("h2", {}, "Nothing measured yet"),
     h("p", {}, "Ask for a point, try it on your system, and tell what you measured: by hand on this page, or from any language over HTTP. The charts appear with the first value."),
-    curl(session, [["Ask for a point", "POST", `${path}/ask`, {}], ["Tell what you measured there", "POST", `${path}/tell`, { trial: 1, y: 0.7 }], ["Or tell a point that nobody asked for", "POST", `${path}/tell`, { x, y: 0.7 }]]));
+    curl(session, [["Ask for a point", "POST", `${path}/ask`, seen ? { context: seen } : {}], ["Tell what you measured there", "POST", `${path}/tell`, { trial: 1, y: 0.7 }], ["Or tell a point that nobody asked for", "POST", `${path}/tell`, { x, y: 0.7 }]]));
 }
 
 /** A text, a paragraph a line; those that did not change stay as they are. */
@@ -112,7 +113,9 @@ export async function showStudy(main, name, session) {
     const step = history.last?.step;
     if (!step) return;
     try {
-      const found = await get(pathOf(name, "/best"));
+      const seen = contextOf(history.last.x, axes);
+      const query = seen ? `?${new URLSearchParams({ context: JSON.stringify(seen) })}` : "";
+      const found = await get(pathOf(name, `/best${query}`));
       panels.readouts.best(found);
       panels.optimum.add(found, step);
       drawing();

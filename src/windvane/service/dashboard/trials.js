@@ -5,7 +5,7 @@ import { narrow } from "./charts.js";
 import { askFailure } from "./dialogs.js";
 import { arrange, announce, busily, complaint, field, h, setText } from "./dom.js";
 import { ago, duration, number, plural } from "./format.js";
-import { middle, pointFrom, valuesOf } from "./space.js";
+import { middle, pointFrom, rangeOf, valuesOf } from "./space.js";
 
 const SHOWN = 20;
 
@@ -38,14 +38,20 @@ export class Trials {
     this.empty = h("p", { class: "hint" });
     this.more = h("p", { class: "hint", hidden: true });
     this.button = h("button", { type: "button", class: "primary", onclick: () => this.ask() }, "Ask for a point");
+    this.observed = axes.filter((axis) => axis.context).map((axis) => ({ axis, input: this.entry(axis) }));
+    const now = this.observed.length && writable ? h("form", { class: "own context", "aria-label": "What is observed now", onsubmit: (event) => { event.preventDefault(); this.ask(); } },
+      this.observed.map(({ axis, input }) => field(`${axis.name} now`, input, rangeOf(axis))), h("button", { type: "submit", hidden: true })) : null;
     this.node = h("section", { class: "panel trials-panel", "aria-labelledby": "trials-title" },
       h("div", { class: "panel-head" }, h("h2", { id: "trials-title" }, writable ? "Ask and tell" : "Outstanding trials"), writable ? this.button : null),
-      this.trouble.node, this.empty, this.list, this.more, writable ? this.own() : null);
+      this.trouble.node, now, this.empty, this.list, this.more, writable ? this.own() : null);
     this.show([]);
   }
 
   async ask() {
-    const trial = await busily(this.button, this.trouble, () => post(pathOf(this.name, "/ask"), {}, intention()));
+    const trial = await busily(this.button, this.trouble, () => {
+      const seen = this.observed.map(({ axis, input }) => [axis.name, this.value(input, axis)]);
+      return post(pathOf(this.name, "/ask"), seen.length ? { context: Object.fromEntries(seen) } : {}, intention());
+    });
     if (!trial) return;
     await this.refresh();
     this.rows.get(trial.number)?.input?.focus();
@@ -119,9 +125,7 @@ export class Trials {
 
   /** A value for a point that nobody asked for. */
   own() {
-    const inputs = this.axes.map((axis) => axis.kind === "choice"
-      ? h("select", {}, axis.options.map((option, index) => h("option", { value: index }, String(option))))
-      : h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: middle(axis) }));
+    const inputs = this.axes.map((axis) => this.entry(axis));
     const y = valueInput("Measured value");
     y.removeAttribute("aria-label");
     const trouble = complaint();
@@ -137,9 +141,15 @@ export class Trials {
         if (!record.reset) announce(`Step ${record.step} told`);
       });
     }, onchange: () => { key = intention(); } },
-    inputs.map((input, index) => field(this.axes[index].name, input, this.range(this.axes[index]))),
+    inputs.map((input, index) => field(this.axes[index].name, input, rangeOf(this.axes[index]))),
     field("Measured y", y), trouble.node, go);
     return h("details", { class: "own-point", open: this.roomy && this.axes.length <= 3 && !narrow() }, h("summary", {}, "Tell a point of your own"), form);
+  }
+
+  /** A field for a value on an axis. */
+  entry(axis) {
+    if (axis.kind === "choice") return h("select", {}, axis.options.map((option, index) => h("option", { value: index }, String(option))));
+    return h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: middle(axis) });
   }
 
   value(input, axis) {
@@ -147,12 +157,8 @@ export class Trials {
     const value = Number(input.value.replace("−", "-").replace(",", "."));
     if (input.value.trim() === "" || !Number.isFinite(value)) {
       input.focus();
-      throw new Error(`${axis.name}: enter a number ${this.range(axis)}.`);
+      throw new Error(`${axis.name}: enter a number, ${rangeOf(axis)}.`);
     }
     return value;
-  }
-
-  range(axis) {
-    return axis.kind === "choice" ? undefined : `${number(axis.lo)} to ${number(axis.hi)}${axis.kind === "real" ? "" : ", whole"}`;
   }
 }
