@@ -124,7 +124,8 @@ def test_a_failure_is_recorded_and_not_told(study, twin):
         {"shift": 2},
     )
     assert study.optimizer.step == 1
-    assert study.ask().x == twin.ask().tolist()
+    twin.fail(trial.x)
+    assert study.ask().x == twin.ask().tolist() != trial.x
     assert (study.summary().failed, study.summary().tells) == (1, 0)
     untouched(study, lambda: study.tell(trial, 1.0), Conflict, "failed already")
     untouched(study, lambda: study.fail(trial), Conflict, "failed already")
@@ -421,3 +422,27 @@ def test_every_algorithm_comes_back_from_its_checkpoint(tmp_path, monkeypatch, a
             assert trial.x == np.asarray(x).tolist()
             y = math.sin(9 * x[0]) + 3.0 * (n > 4)
             assert study.tell(trial, y).as_dict() == {**opt.tell(x, y).as_dict(), "x": trial.x}
+
+
+def test_failed_trials_are_kept_away_from(database_url):
+    box = wv.Box([(0, 1), (0, 1)])
+    with wv.Study.create(
+        database_url, "walls", box, "gp-ucb", kernel=wv.RBF(0.3), noise_variance=0.01, seed=3
+    ) as study:
+        asked, failed = [], 0
+        for _ in range(24):
+            trial = study.ask()
+            asked.append(tuple(trial.x))
+            if trial.x[0] > 0.6:
+                study.fail(trial, "alarm")
+                failed += 1
+            else:
+                study.tell(trial, trial.x[0])
+        assert len(set(asked)) == 24
+        assert 0 < failed < 12
+        state = study.optimizer.state()
+        assert sum(state["failures"]["failed"]) == failed
+        study.forget()
+        assert study.optimizer.state() == state
+        study.rebuild()
+        assert study.optimizer.state() == state

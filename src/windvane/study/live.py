@@ -95,6 +95,8 @@ class Live:
         if record.kind == "told" and not told:
             assert record.event is not None
             self.optimizer.tell(record.x, record.y, record.event["time"])  # type: ignore[arg-type]
+        if record.kind == "failed":
+            self.optimizer.fail(record.x, reason=record.reason or "")
         self.tells += record.kind == "told"
         self.records += 1
         self.head = record.seq

@@ -242,7 +242,7 @@ class Study:
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Record:
-        """The evaluation came to nothing: recorded with its reason, and the model is told no number."""
+        """The evaluation came to nothing: recorded with its reason, and kept away from (`Optimizer.fail`)."""
         number, why, notes, key = (
             trial_number(trial),
             reason_text(reason),

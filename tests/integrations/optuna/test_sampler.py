@@ -80,7 +80,7 @@ def test_more_trials_are_drawn_if_wanted():
 # -- what a trial can come to ------------------------------------------------------------------------------
 
 
-def test_a_failure_is_counted_but_not_told_and_its_point_is_left_alone():
+def test_a_failure_is_counted_and_told_as_one_and_its_point_is_left_alone():
     study = study_of(known())
     asked = []
     for step in range(8):
@@ -93,7 +93,10 @@ def test_a_failure_is_counted_but_not_told_and_its_point_is_left_alone():
     assert len(set(asked)) == 8
     assert min(abs(a - b) for a, b in pairwise(asked[3:7])) > 0.01
     told = study.sampler.learner._pool[-1].told
-    assert [each.time for each in told] == [1, 2, 3, 7, 8]  # the world moved on meanwhile
+    assert [each.time for each in told if each.value is not None] == [1, 2, 3, 7, 8]  # the world moved on
+    assert [each.time for each in told if each.value is None] == [4, 5, 6]
+    live = study.sampler.learner._pool[-1]
+    assert live.optimizer.state()["failures"]["failed"] == [0, 0, 0, 1, 1, 1, 0, 0]
 
 
 def test_nan_is_a_failure_and_infinity_is_nothing_to_learn_from():
@@ -105,7 +108,8 @@ def test_nan_is_a_failure_and_infinity_is_nothing_to_learn_from():
     study.optimize(lambda trial: bump(trial) + float("nan"), n_trials=1)
     assert study.trials[4].state == TrialState.FAIL
     study.optimize(bump, n_trials=1)
-    assert len(study.sampler.learner._pool[-1].told) == 4
+    told = study.sampler.learner._pool[-1].told
+    assert [each.value is None for each in told] == [False, False, False, True, True, False]
 
 
 @pytest.mark.parametrize(("considered", "count"), [(False, 4), (True, 6)])

@@ -186,6 +186,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 context = {name: result.point[name] for name in context}
             if result.value is None:
                 failures.append(result)
+                optimizer.fail(dict(result.point), reason=result.reason or "")
                 logger.warning("no value at %s: %s", result.point, result.reason)
                 continue
             events.append(optimizer.tell(dict(result.point), result.value))

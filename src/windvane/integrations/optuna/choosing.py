@@ -52,8 +52,8 @@ def choose(learner: Learner, scene: SuggestionInputs, of: Columns, startup: int)
 
     None at all before so many trials with a value as `startup` says.
     """
-    told, _ = observations(scene.history, of)
-    if len(told) < startup:
+    _, numbers = observations(scene.history, of)
+    if len(numbers) < startup:
         return {}
     among = branches(scene.history)
     new = untried(of, scene.tried(), leading=len(among) > 1)
@@ -85,10 +85,10 @@ def choose_along(
 
 def _in_branch(learner: Learner, scene: SuggestionInputs, branch: Branch) -> Suggestion:
     of, fixed = of_branch(scene.history, branch, alone=False)
-    told, _ = observations([trial for trial in scene.history if _inside(trial, branch)], of)
+    told, numbers = observations([trial for trial in scene.history if trial.params.keys() == branch], of)
     live = learner.after(scene.problem(of), told)
     params = live.ask(scene.now, scene.beside(of), scene.fixed)
-    return Suggestion({**fixed, **params}, len(told), live.optimism(params, scene.now))
+    return Suggestion({**fixed, **params}, len(numbers), live.optimism(params, scene.now))
 
 
 def _inside(trial: Finished, branch: Branch) -> bool:

@@ -23,7 +23,7 @@ from windvane.reading import LARGEST
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 ASKED = "windvane:asked"  # a system attribute of a trial: what was chosen for it, and who evaluates it
 RECENT = 10  # trials whose ranges count, where a parameter's range changes
-AVOIDED = 5  # trials for which a point that gave no value is kept away from
+AVOIDED = 5  # trials for which a point that was pruned is kept away from
 
 Clock = Literal["trials"] | timedelta
 
@@ -37,13 +37,14 @@ class Finished(NamedTuple):
     value: float | None
     time: float
     planned: frozenset[str] = frozenset()  # the parameters that were chosen before it began
+    failed: bool = False  # it was to give a value and gave none; a pruned trial was not
 
 
 class Told(NamedTuple):
-    """An observation as the optimiser is told it."""
+    """An observation as the optimiser is told it; a failure has no value."""
 
     point: tuple[Any, ...]
-    value: float
+    value: float | None
     time: float
 
 
@@ -81,7 +82,8 @@ class TrialReading:
         value = self.value(trial.state, trial.values)
         time = self.time(_ended(trial)[0], position)
         planned = frozenset(trial.system_attrs.get(ASKED, {}).get("meant", ()))
-        found = Finished(trial.number, trial.params, trial.distributions, value, time, planned)
+        failed = value is None and trial.state != TrialState.PRUNED
+        found = Finished(trial.number, trial.params, trial.distributions, value, time, planned, failed)
         self._read[trial._trial_id] = (trial, position, found)
         return found
 
@@ -104,19 +106,21 @@ def _ended(trial: FrozenTrial) -> tuple[datetime, int]:
 
 
 def observations(history: Sequence[Finished], of: Columns) -> tuple[list[Told], list[int]]:
-    """What there is to tell about these parameters, and the numbers of the trials."""
+    """What there is to tell about these parameters, and the numbers of the trials that have a value."""
     told, numbers = [], []
     for trial in history:
-        point = None if trial.value is None else inward(of, trial.params)
-        if point is not None and trial.value is not None:
+        point = inward(of, trial.params) if trial.failed or trial.value is not None else None
+        if point is not None:
             told.append(Told(point, trial.value, trial.time))
-            numbers.append(trial.number)
+            if trial.value is not None:
+                numbers.append(trial.number)
     return told, numbers
 
 
 def avoided(history: Sequence[Finished], of: Columns) -> list[tuple[Any, ...]]:
-    """The points of late that gave no value: without this, the same point would be asked for again."""
-    points = [inward(of, trial.params) for trial in history[-AVOIDED:] if trial.value is None]
+    """The points of late that were pruned: without this, the same point would be asked for again."""
+    late = [trial for trial in history[-AVOIDED:] if trial.value is None and not trial.failed]
+    points = [inward(of, trial.params) for trial in late]
     return [point for point in points if point is not None]
 
 

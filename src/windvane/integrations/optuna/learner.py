@@ -33,7 +33,7 @@ class OptunaProblem(NamedTuple):
 
 
 class ToldOptimizer:
-    """An optimiser, and what it was told; an event for each."""
+    """An optimiser, and what it was told; an event for each value."""
 
     def __init__(self, problem: OptunaProblem, optimizer: Optimizer) -> None:
         self.problem = problem
@@ -44,11 +44,11 @@ class ToldOptimizer:
     def follow(self, observations: Sequence[Told]) -> None:
         """Tell what has not been told yet."""
         for new in observations[len(self.told) :]:
-            self.events.append(
-                self.optimizer.tell(
-                    point(self.problem.columns, new.point), new.value, self._not_before(new.time)
-                )
-            )
+            x, time = point(self.problem.columns, new.point), self._not_before(new.time)
+            if new.value is None:
+                self.optimizer.fail(x, time)
+            else:
+                self.events.append(self.optimizer.tell(x, new.value, time))
             self.told.append(new)
 
     def ask(
