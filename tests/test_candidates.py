@@ -296,3 +296,20 @@ def test_an_altered_list_does_not_take_the_state():
     state["space"]["rows"]["array"][0] = state["space"]["rows"]["array"][1]
     with pytest.raises(wv.CorruptState):
         wv.restore(state)
+
+
+def test_settings_that_fail_are_left_alone():
+    space = wv.Candidates(np.random.default_rng(0).uniform(size=(5_000, 2)))
+    opt = wv.make(space, seed=0)
+    failed = 0
+    for _ in range(40):
+        x = opt.ask()
+        unit = space.encode(x)
+        if unit[0] > 0.6:
+            failed += 1
+            opt.fail(space.row(x))
+            assert opt.ask() != x
+        else:
+            opt.tell(x, float(unit[0]))
+    assert failed <= 16
+    assert json.dumps(wv.restore(json.loads(json.dumps(opt.state()))).state()) == json.dumps(opt.state())

@@ -14,6 +14,15 @@ SAME = [
     ('{"box": [[0, 1]]}', wv.Box([(0, 1)])),
     ('{"box": [[-0.5, 1e3], [2, 3]]}', wv.Box([(-0.5, 1000), (2, 3)])),
     ('{"arms": 46}', wv.Arms(46)),
+    ('{"candidates": [[0, 1.5], [2, 3]]}', wv.Candidates([[0, 1.5], [2, 3]])),
+    (
+        '{"candidates": [[1, 2], [2, 3]], "scale": {"1": "log"}}',
+        wv.Candidates([[1, 2], [2, 3]], scale={1: "log"}),
+    ),
+    (
+        '{"candidates": [{"gain": 0.1, "m": "a"}, {"gain": 1, "m": "b"}], "scale": {"gain": "log"}}',
+        wv.Candidates([{"gain": 0.1, "m": "a"}, {"gain": 1, "m": "b"}], scale={"gain": "log"}),
+    ),
     ('{"parameters": {"gain": {"real": [0.1, 10], "log": true}}}', wv.Space(gain=wv.Real(0.1, 10, log=True))),
     ('{"parameters": {"gain": {"real": [0, 10], "log": false}}}', wv.Space(gain=wv.Real(0, 10))),
     (
@@ -57,6 +66,15 @@ def test_there_and_back(text, space):
         ('{"arms": 1001}', "space.arms", "at most 1000"),
         ('{"arms": 2.5}', "space.arms", "integer"),
         ('{"arms": true}', "space.arms", "integer"),
+        ('{"candidates": []}', "space.candidates", "0 settings"),
+        ('{"candidates": 3}', "space.candidates", "list"),
+        ('{"candidates": [3]}', "space.candidates[0]", "list of 1 to 100 numbers"),
+        ('{"candidates": [[1], [1]]}', "space.candidates", "rows[1]: equals rows[0]"),
+        ('{"candidates": [[1], ["a"]]}', "space.candidates", "must be"),
+        ('{"candidates": [{"a ": 1}]}', "space.candidates[0]", "blank"),
+        ('{"candidates": [[1]], "scale": 3}', "space.scale", "object"),
+        ('{"candidates": [[1]], "log": true}', "space", "has candidates, log"),
+        ('{"box": [[0, 1]], "scale": {}}', "space", "has box, scale"),
         ('{"parameters": []}', "space.parameters", "object"),
         ('{"parameters": {}}', "space.parameters", "0 parameters"),
         ('{"parameters": {"": {"real": [0, 1]}}}', "space.parameters", "name"),
@@ -113,7 +131,20 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["box", "arms", "parameters", "real", "integer", "choice", "log", "type", "array", "gain"]
+                [
+                    "box",
+                    "arms",
+                    "candidates",
+                    "scale",
+                    "parameters",
+                    "real",
+                    "integer",
+                    "choice",
+                    "log",
+                    "type",
+                    "array",
+                    "gain",
+                ]
             ),
             inner,
             max_size=3,
@@ -168,5 +199,5 @@ def test_options_that_are_none(given):
 
 
 def test_a_space_of_ones_own_has_no_spelling():
-    with pytest.raises(WindvaneError, match="must be a Box, Arms or a Space"):
+    with pytest.raises(WindvaneError, match="must be a Box, Arms, Candidates or a Space"):
         space_to_json("box")

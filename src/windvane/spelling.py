@@ -4,6 +4,7 @@ A space is one of
 
     {"box": [[0, 1], [-5, 5]]}
     {"arms": 46}
+    {"candidates": [[0.1, 5], [0.2, 7]]} or {"candidates": [{"gain": 1.0, "mode": "a"}, ...], "scale": {"gain": "log"}}
     {"parameters": {"gain": {"real": [0.1, 10], "log": true}, "taps": {"integer": [1, 8]}, "mode": {"choice": ["a", "b"]}}}
 
 A real or an integer may have a "unit". What is observed, not chosen, has "context": true, and may have
@@ -22,14 +23,18 @@ import numpy as np
 from windvane.checks import integer, real
 from windvane.codec import decode
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
-from windvane.spaces import Arms, Box, Choice, Context, Integer, Parameter, Real, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Parameter, Real, Space
 from windvane.spaces.base import Domain
 
 MOST_ARMS = 1_000  # the covariance of n arms has n x n numbers and is part of every checkpoint
+MOST_CANDIDATES = 20_000  # they are part of every checkpoint
 MOST_PARAMETERS = 100  # coordinates of a box as well
 MOST_OPTIONS = 100  # of a choice, each a coordinate of the model
 LONGEST_NAME = 100
-SPACES = '{"box": [[lo, hi], ...]}, {"arms": n} or {"parameters": {name: ...}}'
+SPACES = (
+    '{"box": [[lo, hi], ...]}, {"arms": n}, {"candidates": [[...], ...]} (with "scale" or not) or '
+    '{"parameters": {name: ...}}'
+)
 PARAMETERS = (
     '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not, and "unit") or '
     '{"choice": [...]}, each with "context": true or not (and then "period" or "clip")'
@@ -47,10 +52,14 @@ def space_from_json(value: Any, where: str = "space") -> Domain:
     Traceback (most recent call last):
     windvane.errors.InvalidType: space.box[1][1]='high': must be a finite number
     """
-    kind, given = _only(where, value, ("box", "arms", "parameters"), SPACES)
+    kinds = ("box", "arms", "candidates", "parameters")
+    also = ("scale",) if isinstance(value, Mapping) and "candidates" in value else ()
+    kind, given = _only(where, value, kinds, SPACES, also)
     inside = f"{where}.{kind}"
     if kind == "arms":
         return Arms(integer(inside, given, at_least=1, at_most=MOST_ARMS))
+    if kind == "candidates":
+        return _candidates(where, given, value.get("scale", {}))
     if kind == "box":
         pairs = _list(inside, given, "pairs of bounds", MOST_PARAMETERS)
         return _made(inside, Box, [_pair(f"{inside}[{i}]", pair, real) for i, pair in enumerate(pairs)])
@@ -73,8 +82,11 @@ def space_to_json(space: Domain) -> dict[str, Any]:
         return {"box": [list(pair) for pair in space.bounds]}
     if isinstance(space, Arms):
         return {"arms": space.n}
+    if isinstance(space, Candidates):
+        scale = {"scale": {str(column): kind for column, kind in space.scale}} if space.scale else {}
+        return {"candidates": [plain(space.row(i)) for i in range(space.size)], **scale}
     if not isinstance(space, Space):
-        raise InvalidType(f"space={space!r}: must be a Box, Arms or a Space")
+        raise InvalidType(f"space={space!r}: must be a Box, Arms, Candidates or a Space")
     return {"parameters": {name: _spelt(parameter) for name, parameter in space.parameters}}
 
 
@@ -99,6 +111,8 @@ def coordinate_names(space: Domain) -> list[str]:
     """
     if isinstance(space, Arms):
         return ["arm"]
+    if isinstance(space, Candidates):
+        return ["candidate"]
     if isinstance(space, Space):
         return [name for name, _ in space.parameters]
     return [f"x{i + 1}" for i in range(space.dim)]
@@ -125,6 +139,24 @@ def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
                 said = f"there is no component of type {error.__cause__.args[0]!r}"
             raise InvalidArgument(f"{where}.{name}: {said}") from None
     return found
+
+
+def _candidates(where: str, given: Any, scale: Any) -> Candidates:
+    rows = _list(f"{where}.candidates", given, "settings", MOST_CANDIDATES)
+    first = rows[0]
+    if not isinstance(first, list | Mapping) or not 1 <= len(first) <= MOST_PARAMETERS:
+        raise InvalidArgument(
+            f"{where}.candidates[0]: must be a list of 1 to {MOST_PARAMETERS} numbers, or an object with as "
+            "many keys"
+        )
+    if isinstance(first, Mapping):
+        for name in first:
+            _name(f"{where}.candidates[0]", name)
+    if not isinstance(scale, Mapping):
+        raise InvalidType(f'{where}.scale: must be an object such as {{"gain": "log"}}')
+    numbered = not isinstance(first, Mapping)
+    columns = {int(key) if numbered and str(key).isdecimal() else key: kind for key, kind in scale.items()}
+    return _made(f"{where}.candidates", lambda found: Candidates(found, scale=columns), rows)
 
 
 def _parameter(where: str, name: str, value: Any) -> Parameter:

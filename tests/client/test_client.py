@@ -25,6 +25,9 @@ ARMS = {**OPTIONS, "kernel": wv.Empirical(np.eye(5).tolist())}
 SPACES = {
     "box": wv.Box([(0, 1), (-5, 5)]),
     "arms": wv.Arms(5),
+    "candidates": wv.Candidates(
+        [{"gain": 0.1 * 2**i, "mode": "ab"[i % 2]} for i in range(12)], scale={"gain": "log"}
+    ),
     "space": wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 8), mode=wv.Choice(["a", "b"])),
 }
 
@@ -69,6 +72,18 @@ def test_a_remote_study_does_what_one_in_process_does(client, kind, tmp_path):
             [trial.number for trial in remote.trials()] == [trial.number for trial in local.pending()] == [5]
         )
         assert remote.summary().tells == local.summary().tells == 5
+
+
+def test_what_is_available(client):
+    study = client.create("recipes", SPACES["candidates"], seed=0)
+    for some in ([3], [5, 7], [{"gain": 0.2, "mode": "b"}], np.array([2, 4])):
+        numbers = SPACES["candidates"].number_many(some)
+        assert study.ask(available=some).x in numbers
+    with pytest.raises(InvalidArgument, match="available"):
+        study.ask(available=[12])
+    with pytest.raises(InvalidArgument, match="available"):
+        client.create("boxed", wv.Box([(0, 1)])).ask(available=[[0.5]])
+    study.delete()
 
 
 def test_the_way_of_a_study(client, tmp_path):

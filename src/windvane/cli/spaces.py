@@ -1,4 +1,4 @@
-"""How a space is spelt on the command line: --box, --arms or --param."""
+"""How a space is spelt on the command line: --box, --arms, --candidates or --param."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import argparse
 import ast
 from typing import Any
 
+from windvane.cli.settings_file import read_settings
 from windvane.errors import InvalidArgument, WindvaneError
-from windvane.spaces import Arms, Box, Choice, Context, Integer, Parameter, Real, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Parameter, Real, Space
 
 BOX = "--box LO,HI [LO,HI ...], as in --box 0,1 0,1"
 CONTEXT = "NAME=real:LO:HI[:log][:period][:clip], NAME=integer:LO:HI[...] or NAME=choice:A,B,..."
@@ -16,8 +17,8 @@ NEGATIVE = "where the first bound is negative, with an equals sign or in quotes:
 
 
 def add_space_arguments(parser: argparse.ArgumentParser) -> None:
-    """--box, --arms and --param, under a heading of their own; `space_from` reads them."""
-    group = parser.add_argument_group("space", "one of three")
+    """--box, --arms, --candidates and --param, under a heading of their own; `space_from` reads them."""
+    group = parser.add_argument_group("space", "one of four")
     group.add_argument(
         "--box",
         nargs="+",
@@ -26,6 +27,14 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"real coordinates x1, x2, ..., a pair of bounds each; {NEGATIVE}",
     )
     group.add_argument("--arms", type=int, metavar="N", help="alternatives without an order, 0 to N - 1")
+    group.add_argument(
+        "--candidates",
+        metavar="FILE.csv",
+        help="a list of settings, one per line under a header of names: numbers, true or false, or words",
+    )
+    group.add_argument(
+        "--log-scale", nargs="+", metavar="COLUMN", help="columns of --candidates that are on a log scale"
+    )
     group.add_argument(
         "--param",
         action="append",
@@ -42,7 +51,7 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
+def space_from(given: argparse.Namespace) -> Box | Arms | Candidates | Space | None:
     """The space that was asked for; None if none was.
 
     >>> parser = argparse.ArgumentParser()
@@ -54,11 +63,15 @@ def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
     >>> space_from(parser.parse_args([])) is None
     True
     """
-    used = [name for name in ("box", "arms", "param") if getattr(given, name) is not None]
+    used = [name for name in ("box", "arms", "candidates", "param") if getattr(given, name) is not None]
     if len(used) > 1:
-        raise InvalidArgument(f"--{used[0]} with --{used[1]}: give one of --box, --arms and --param")
+        raise InvalidArgument(
+            f"--{used[0]} with --{used[1]}: give one of --box, --arms, --candidates and --param"
+        )
     if used and used[0] != "param" and getattr(given, "context", None):
         raise InvalidArgument(f"--context with --{used[0]}: contexts are named, and stand beside --param")
+    if given.log_scale is not None and given.candidates is None:
+        raise InvalidArgument("--log-scale: is about the columns of --candidates")
     if given.box is not None:
         return _box(given.box)
     if given.arms is not None:
@@ -66,6 +79,8 @@ def space_from(given: argparse.Namespace) -> Box | Arms | Space | None:
             return Arms(given.arms)
         except WindvaneError as error:
             raise type(error)(f"--arms: {error}") from None
+    if given.candidates is not None:
+        return read_settings(given.candidates, dict.fromkeys(given.log_scale or (), "log"))
     contexts = getattr(given, "context", None)
     if given.param is not None:
         return _space(given.param, contexts or [])

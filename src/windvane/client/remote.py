@@ -53,16 +53,22 @@ class RemoteStudy:
         time: float | None = None,
         *,
         context: Mapping[str, Any] | None = None,
+        available: Any = None,
         expires_after: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> RemoteTrial:
         """A point to evaluate. Every call begins a new trial; it expires when the study says, or as given.
 
-        `context` says what is observed now, if the space has contexts; the point has them in it.
+        `context` says what is observed now, if the space has contexts; the point has them in it. `available`
+        are the only points that may be asked for this time, of a finite space.
         """
         sent = body(
-            time=_time(time), context=_seen(context), expires_after=expires_after, metadata=_notes(metadata)
+            time=_time(time),
+            context=_seen(context),
+            available=None if available is None else list(plain(available)),
+            expires_after=expires_after,
+            metadata=_notes(metadata),
         )
         return read(RemoteTrial, self._post("ask", sent, key))
 

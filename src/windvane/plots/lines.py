@@ -9,7 +9,7 @@ import numpy as np
 
 from windvane.checks import Array, integer, one_of
 from windvane.errors import InvalidArgument
-from windvane.spaces import Arms, Box, Choice, Integer, Real, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Integer, Real, Space
 from windvane.spaces.base import Domain, Parameter
 
 LEVELS = 400  # values of a discrete parameter that can be told apart in a picture
@@ -73,7 +73,7 @@ def line(space: Domain, along: Any = None, count: int = 101) -> Line:
     """All values of one parameter, at most `count` of a continuous one.
 
     `along` is the index of a coordinate of a `Box`, or the name of a parameter of a `Space`; left out, it
-    is the first. `Arms` are a line by themselves.
+    is the first. `Arms` are a line by themselves, and so are `Candidates`.
 
     >>> import windvane as wv
     >>> space = wv.Space(gain=wv.Real(0.1, 10, log=True), mode=wv.Choice(["a", "b"]))
@@ -88,6 +88,12 @@ def line(space: Domain, along: Any = None, count: int = 101) -> Line:
             raise InvalidArgument(f"along={along!r}: arms have no parameters; leave it out")
         _few("arms", space.n)
         return Line(space, None, "arm", tuple(range(space.n)), np.arange(float(space.n)), discrete=True)
+    if isinstance(space, Candidates):
+        if along is not None:
+            raise InvalidArgument(f"along={along!r}: candidates are a list, in its order; leave it out")
+        _few("candidates", space.size)
+        numbers = np.arange(float(space.size))
+        return Line(space, None, "candidate", tuple(range(space.size)), numbers, discrete=True)
     if isinstance(space, Box):
         key = integer("along", 0 if along is None else along, at_least=0, at_most=space.dim - 1)
         values = np.linspace(*space.bounds[key], number)

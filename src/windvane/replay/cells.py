@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.spaces import Arms, Box, Choice, Domain, Integer, Parameter, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Domain, Integer, Parameter, Space
 
 
 def number(name: str, cell: Any) -> float:
@@ -88,11 +88,27 @@ def point(space: Domain | None, raw: Any) -> Any:
         if len(cells) != 1 or isinstance(raw, Mapping):
             raise InvalidArgument(f"x={raw!r}: must be an arm, 0 to {space.n - 1}")
         found = whole("x", cells[0])
+    elif isinstance(space, Candidates):
+        found = _candidate(space, raw)
     elif isinstance(space, Space) and isinstance(raw, Mapping):
         known = dict(space.parameters)
         found = {str(name): _value(str(name), known.get(str(name)), cell) for name, cell in raw.items()}
     space.encode(found)
     return found
+
+
+def _candidate(space: Candidates, raw: Any) -> int:
+    """The number of a setting that is given by its number or by the cells of its row."""
+    if isinstance(raw, Mapping):
+        row = {str(name): cell for name, cell in raw.items()}
+        for name, choice in space.options.items():
+            if name in row:
+                row[name] = _option(choice, row[name])
+        numbers = {name: number(name, cell) for name, cell in row.items() if name not in space.options}
+        return space.number({**row, **numbers})
+    if isinstance(raw, Sequence | np.ndarray) and not isinstance(raw, str):
+        return space.number([number(name, cell) for name, cell in _coordinates(raw)])
+    return space.number(whole("x", raw))
 
 
 def _coordinates(raw: Any) -> list[tuple[str, Any]]:

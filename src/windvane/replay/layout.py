@@ -8,7 +8,7 @@ from typing import Any
 
 from windvane.errors import InvalidArgument
 from windvane.replay.cells import whole
-from windvane.spaces import Arms, Box, Domain, Space
+from windvane.spaces import Arms, Box, Candidates, Domain, Space
 
 VALUES = ("y", "value")
 TIME = "time"
@@ -75,6 +75,8 @@ def _needed(
         if column is None:
             raise InvalidArgument(f"there is no column arm; has {_shown(header)}")
         return "arm", ((column, "arm"),)
+    if isinstance(space, Candidates):
+        return _of_candidates(space, free, header)
     assert isinstance(space, Box)
     wanted = ["x"] if space.dim == 1 and "x1" not in free else [f"x{i + 1}" for i in range(space.dim)]
     lacking = [name for name in wanted if name not in free]
@@ -85,6 +87,24 @@ def _needed(
             "Parameters with names make a Space: --param gain=real:0:1 in a shell"
         )
     return "list", tuple((name, name) for name in wanted)
+
+
+def _of_candidates(
+    space: Candidates, free: Sequence[str], header: Sequence[str]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """A column of numbers, or the columns of the list."""
+    for column in ("candidate", "arm"):
+        if column in free:
+            return "arm", ((column, "candidate"),)
+    wanted = list(space.names or (f"x{i + 1}" for i in range(len(space.rows[0]))))
+    found = [next((each for each in (PREFIX + name, name) if each in free), None) for name in wanted]
+    lacking = [name for name, column in zip(wanted, found, strict=True) if column is None]
+    if lacking:
+        raise InvalidArgument(
+            f"there is no column candidate, and none called {_shown(lacking)}; has {_shown(header)}"
+        )
+    pairs = tuple((str(column), name) for column, name in zip(found, wanted, strict=True))
+    return "list" if space.names is None else "dict", pairs
 
 
 def _guessed(free: Sequence[str], header: Sequence[str]) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -58,7 +58,7 @@ def replay(
     """
     found = log if isinstance(log, Log) else read_log(log, space)
     if space is not None and not isinstance(space, Domain):
-        raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")
+        raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms, wv.Candidates or wv.Space")
     domain = infer_space(found) if space is None else space
     points = [_point(found, row, domain) for row in range(len(found))]
     goal = goal_name(goal)

@@ -13,7 +13,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Pair = Annotated[list[Finite], Field(min_length=2, max_length=2)]
 Levels = Annotated[list[int], Field(min_length=2, max_length=2)]
 Vector = Annotated[list[Finite], Field(min_length=1, max_length=limits.PARAMETERS)]
-Arm = Annotated[int, Field(ge=0, lt=limits.ARMS)]
+Arm = Annotated[int, Field(ge=0, lt=max(limits.ARMS, limits.CANDIDATES))]
 Named = Annotated[dict[str, Scalar], Field(min_length=1, max_length=limits.PARAMETERS)]
 Point = Vector | Arm | Named
 Seen = Annotated[dict[str, Scalar], Field(max_length=limits.PARAMETERS)]
@@ -79,6 +79,22 @@ class ArmsBody(Body):
     arms: Annotated[int, Field(ge=1, le=limits.ARMS)]
 
 
+class CandidatesBody(Body):
+    """A list of settings with coordinates: numbers, or values by name."""
+
+    candidates: Annotated[
+        list[Vector] | list[Named],
+        Field(
+            description=f"1 to {limits.CANDIDATES:,}, asked for by their number, from 0",
+            json_schema_extra={"minItems": 1, "maxItems": limits.CANDIDATES},
+        ),
+    ]
+    scale: Annotated[
+        dict[str, Literal["linear", "log"]],
+        Field(max_length=limits.PARAMETERS, description='by column: {"gain": "log"}, or {"0": "log"}'),
+    ] = Field(default_factory=dict)
+
+
 class ParametersBody(Body):
     """Named parameters."""
 
@@ -122,7 +138,7 @@ class CreateBody(Body):
             description="letters, digits, space and . _ -, beginning with a letter or a digit",
         ),
     ]
-    space: BoxBody | ArmsBody | ParametersBody
+    space: BoxBody | ArmsBody | CandidatesBody | ParametersBody
     algorithm: Annotated[str, Field(max_length=100, description="see /v1/algorithms")] = "auto"
     goal: Literal["maximize", "minimize", "maximise", "minimise"] = "maximize"
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
@@ -150,6 +166,14 @@ class AskBody(Body):
     time: Annotated[Finite | None, Field(description="the caller's own clock")] = None
     context: Annotated[
         Seen | None, Field(description="what is observed now, if the space has contexts; else leave it out")
+    ] = None
+    available: Annotated[
+        list[Point] | None,
+        Field(
+            min_length=1,
+            max_length=limits.CANDIDATES,
+            description="the only points that may be asked for this time, of a finite space",
+        ),
     ] = None
     expires_after: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     metadata: Metadata | None = None

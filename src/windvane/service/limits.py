@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from windvane.spelling import LONGEST_NAME, MOST_ARMS, MOST_OPTIONS, MOST_PARAMETERS
+from windvane.spelling import LONGEST_NAME, MOST_ARMS, MOST_CANDIDATES, MOST_OPTIONS, MOST_PARAMETERS
 
 CONTEXT = 4000  # characters of a context in an address
 UNIT = 20  # characters
@@ -17,6 +17,7 @@ REASON = 2000  # characters
 PARAMETERS = MOST_PARAMETERS
 OPTIONS = MOST_OPTIONS  # of a choice
 ARMS = MOST_ARMS
+CANDIDATES = MOST_CANDIDATES
 POINTS = 10_000  # of one prediction
 RESOLUTION = 100  # points on an axis of a surface, so that two axes stay within POINTS
 PAGE = 1000  # events of one answer

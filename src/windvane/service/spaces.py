@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from windvane.errors import InvalidArgument
-from windvane.spaces import Arms, Box, Choice, Space
+from windvane.service import limits
+from windvane.spaces import Arms, Box, Candidates, Choice, Space
 from windvane.spaces.base import Domain
 from windvane.spelling import coordinate_names
 
@@ -25,7 +26,9 @@ class Slice:
 
 def middle(space: Domain) -> Any:
     """A point in the middle, to look around from while nothing is known."""
-    return space.decode(space.candidates(1)[0] if isinstance(space, Arms) else np.full(space.dim, 0.5))
+    return space.decode(
+        space.candidates(1)[0] if isinstance(space, Arms | Candidates) else np.full(space.dim, 0.5)
+    )
 
 
 def slice_of(space: Domain, at: Any, axes: list[str], resolution: int) -> Slice:
@@ -46,6 +49,9 @@ def slice_of(space: Domain, at: Any, axes: list[str], resolution: int) -> Slice:
 def _ticks(space: Domain, index: int, resolution: int) -> list[Any]:
     if isinstance(space, Arms):
         return list(range(space.n))
+    if isinstance(space, Candidates):  # of a long list, as many as can be drawn
+        shown = min(space.size, limits.PAGE)
+        return list(map(int, np.unique(np.linspace(0, space.size - 1, shown).astype(int))))
     if isinstance(space, Box):
         lo, hi = space.bounds[index]
         return list(map(float, np.linspace(lo, hi, resolution)))
@@ -60,7 +66,7 @@ def _ticks(space: Domain, index: int, resolution: int) -> list[Any]:
 
 
 def _points(space: Domain, at: Any, names: list[str], ticks: list[list[Any]]) -> Any:
-    if isinstance(space, Arms):
+    if isinstance(space, Arms | Candidates):
         return ticks[0]
     rows = ticks[1] if len(ticks) == 2 else [None]
     if isinstance(space, Space):

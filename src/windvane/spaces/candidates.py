@@ -15,7 +15,7 @@ from windvane.checks import Array, IntArray
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces.base import BoolArray, Domain, Option, listed, read_only, row_keys, rows
-from windvane.spaces.parameters import FEW
+from windvane.spaces.parameters import FEW, Choice
 from windvane.spaces.settings_table import Column, read
 
 MOST = 100_000  # settings: the covariances of each with up to 300 observations are kept in memory
@@ -104,6 +104,12 @@ class Candidates(Domain):
     def names(self) -> tuple[str, ...] | None:
         """What the columns are called; None if they are those of an array."""
         return self._names
+
+    @property
+    def options(self) -> dict[str, Choice]:
+        """The columns of strings or booleans, as choices."""
+        pairs = zip(self._names or (), self._columns, strict=False)
+        return {name: column.choice for name, column in pairs if column.choice is not None}
 
     @property
     def dim(self) -> int:

@@ -14,7 +14,7 @@ from windvane.checks import Array
 from windvane.notebook import shown
 from windvane.optimizer import Optimizer
 from windvane.replay.account import Coverage, coverage_of
-from windvane.spaces import Arms
+from windvane.spaces import Arms, Candidates
 from windvane.spelling import plain
 from windvane.storage import Record, Summary
 from windvane.study import wording
@@ -249,13 +249,14 @@ def _rival(
 ) -> tuple[str, float, float] | None:
     """What the best is compared with: the runner-up among arms, else the point told last, if another."""
     space = optimizer.space
-    if isinstance(space, Arms):
-        if not 1 < space.n <= MOST_ARMS:
+    if isinstance(space, Arms | Candidates):
+        if not 1 < space.size <= MOST_ARMS:
             return None
-        others = [arm for arm in range(space.n) if arm != best]
+        others = [arm for arm in range(space.size) if arm != best]
         means, stds = optimizer.predict(others)
         order = np.argmax(means) if optimizer.goal == "maximize" else np.argmin(means)
-        return f"the runner-up, arm {others[int(order)]}", float(means[order]), float(stds[order])
+        what = "arm" if isinstance(space, Arms) else "candidate"
+        return f"the runner-up, {what} {others[int(order)]}", float(means[order]), float(stds[order])
     if last is None:
         return None
     x = np.array(last["x"]) if isinstance(last["x"], list) else last["x"]

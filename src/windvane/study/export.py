@@ -18,7 +18,7 @@ from windvane.checks import one_of
 from windvane.errors import InvalidArgument, InvalidType, StorageFailure, UnknownName, WindvaneError
 from windvane.extras import require
 from windvane.files import whole
-from windvane.spaces import Arms, Choice, Integer, Parameter, Space
+from windvane.spaces import Arms, Candidates, Choice, Integer, Parameter, Space
 from windvane.spaces.base import Domain
 from windvane.storage import Record
 from windvane.storage.records import dumps
@@ -99,6 +99,9 @@ class Columns:
             self._take = lambda x: [x[key] for key in keys]
         elif isinstance(space, Arms):
             self.parameters = {"arm": Integer(0, space.n - 1)}
+            self._take = lambda x: [x]
+        elif isinstance(space, Candidates):
+            self.parameters = {"candidate": Integer(0, space.size - 1)}
             self._take = lambda x: [x]
         else:
             self.parameters = {f"x{i + 1}": None for i in range(space.dim)}

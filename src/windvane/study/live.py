@@ -40,6 +40,7 @@ class Live:
         """Whether a step takes about a millisecond."""
         composition = self.optimizer.composition
         given = composition.given and not composition.model.weighs_changes
+        given = given and not self.optimizer.space.enumerated
         return given and self.optimizer.size <= FEW and len(self.pending) <= FEW_PENDING
 
     def state(self) -> dict[str, Any]:
@@ -67,10 +68,12 @@ class Live:
         live.head = head
         return live
 
-    def ask(self, time: float | None, context: Mapping[str, Any] | None = None) -> Any:
+    def ask(self, time: float | None, context: Mapping[str, Any] | None = None, available: Any = None) -> Any:
         """The next point, as plain JSON; nothing changes until the record of it is applied."""
         beside = [trial.x for trial in list(self.pending.values())[-BESIDE:]]
-        asked = self.optimizer.ask(time=self.not_before(time), pending=beside, context=context)
+        asked = self.optimizer.ask(
+            time=self.not_before(time), pending=beside, context=context, available=available
+        )
         return plain(asked)
 
     def tell(self, x: Any, y: float, time: float | None) -> Event:

@@ -134,14 +134,16 @@ class Study:
         time: float | None = None,
         *,
         context: Mapping[str, Any] | None = None,
+        available: Any = None,
         expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Trial:
         """A point to evaluate. Every call begins a new trial, also while others are out.
 
-        `context` says what is observed now, if the space has contexts; the trial's point has them in it. The
-        same `key` again gives the same trial, so that a request that was cut can be repeated.
+        `context` says what is observed now, if the space has contexts; the trial's point has them in it.
+        `available` are the only points that may be asked for this time, of a finite space. The same `key`
+        again gives the same trial, so that a request that was cut can be repeated.
         """
         given = self.definition["expires_after"] if expires_after is UNSET else expires_after
         patience, notes, key = duration("expires_after", given), metadata_of(metadata), key_text(key)
@@ -152,7 +154,7 @@ class Study:
             if before is not None:
                 return before
             step.expire()
-            x = step.live.ask(time, context)
+            x = step.live.ask(time, context, available)
             expires = None if patience is None else step.now + patience
             return step.write(
                 "asked", trial=step.live.trials + 1, x=x, time=time, expires=expires, metadata=notes, key=key

@@ -66,7 +66,7 @@ def fit(
     True
     """
     if not isinstance(space, Domain):
-        raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms or wv.Space")
+        raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms, wv.Candidates or wv.Space")
     points = space.encode_many(X)
     values = array("y", y, (None,))
     if len(points) != len(values):

@@ -34,6 +34,11 @@ def register(verbs: Any) -> None:
     add_time(verb, "your timestamp, if the study is told times; default: one step after the last")
     add_context(verb)
     verb.add_argument("--expires-after", metavar="SECONDS", help="or never; default: as the study says")
+    verb.add_argument(
+        "--available",
+        metavar="JSON",
+        help="the only points that may be asked for this time, as in '[3, 5, 8]', of a finite space",
+    )
     add_writing(verb)
     verb.add_argument(
         "--format", choices=("words", "values"), default="words", help="values: trial and point, for `read`"
@@ -47,13 +52,15 @@ def run(given: argparse.Namespace) -> None:
     more: dict[str, Any] = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
     if given.expires_after is not None:
         more["expires_after"] = seconds("--expires-after", given.expires_after)
+    if given.available is not None:
+        more["available"] = from_json("--available", given.available)
     with opened(given) as study:
         if given.format == "values":
             words.check_values(study.space)  # before a trial is begun that nobody could read
-        trial = study.ask(given.time, context=context_from(given), **more)
+        trial, space = study.ask(given.time, context=context_from(given), **more), study.space
     if given.json:
         say(trial.as_dict())
     elif given.format == "values":
-        print(trial.number, words.values(trial.x))
+        print(trial.number, words.values(trial.x, space))
     else:
-        print(f"trial {trial.number}: {words.point(trial.x)}")
+        print(f"trial {trial.number}: {words.point(trial.x, space)}")

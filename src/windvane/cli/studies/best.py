@@ -31,10 +31,10 @@ def run(given: argparse.Namespace) -> None:
         if not study.summary().tells:
             raise Conflict("best: nothing is known before the first tell")
         best = study.best(given.time, context=context_from(given))
-        x = plain(best.x)
+        x, space = plain(best.x), study.space
     if given.json:
         say({"x": x, "mean": best.mean, "std": best.std})
     elif given.format == "values":
-        print(words.values(x))
+        print(words.values(x, space))
     else:
-        print(f"{words.point(x)}: {words.number(best.mean)} ± {words.number(best.std)}")
+        print(f"{words.point(x, space)}: {words.number(best.mean)} ± {words.number(best.std)}")

@@ -20,6 +20,7 @@ examples:
   windvane study create press --box 0,1 0,1
   windvane study create filter --param gain=real:0.1:10:log --param taps=integer:1:8 --goal minimize
   windvane study create mill --param speed=real:0:1 --context load=real:0:100
+  windvane study create recipes --candidates recipes.csv --log-scale gain
   windvane study create line-3 --box 0,1 --algorithm et-gp-ucb --kernel rbf --lengthscale 0.2 \\
       --option noise_variance=0.02 --option trigger=exact-bound
   windvane study create line-3 --definition line-3.json
@@ -33,6 +34,8 @@ KEYS = ("name", "space", "algorithm", "goal", "seed", "expires_after", "metadata
 BESIDE = (
     "box",
     "arms",
+    "candidates",
+    "log_scale",
     "param",
     "context",
     "algorithm",
@@ -92,7 +95,7 @@ def run(given: argparse.Namespace) -> None:
 def _typed(given: argparse.Namespace) -> dict[str, Any]:
     space = space_from(given)
     if space is None:
-        raise InvalidArgument("create: needs a space: --box, --arms, --param or --definition")
+        raise InvalidArgument("create: needs a space: --box, --arms, --candidates, --param or --definition")
     found = {"space": space, "options": _options(given), "metadata": from_json("--metadata", given.metadata)}
     for name in ("algorithm", "goal", "seed"):
         if getattr(given, name) is not None:

@@ -9,7 +9,9 @@ from typing import Any
 from windvane.checks import integer
 from windvane.cli.studies import words
 from windvane.cli.studies.common import add_verb, opened, say
+from windvane.codec import decode
 from windvane.errors import InvalidArgument
+from windvane.spaces import Domain
 
 PAGE = 1000
 KINDS = ("asked", "told", "failed", "expired")
@@ -37,11 +39,12 @@ def run(given: argparse.Namespace) -> None:
             integer(f"--{name}", getattr(given, name), at_least=1)
     integer("--after", given.after, at_least=0)
     with opened(given) as study:
+        space = decode(study.definition["space"])  # without the model, which may be damaged
         for record in _found(study, given):
             if given.json:
                 say(record.as_dict())
             else:
-                print(_line(record))
+                print(_line(record, space))
 
 
 def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
@@ -58,11 +61,10 @@ def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
         after, left = page[-1].seq, None if left is None else left - len(page)
 
 
-def _line(record: Any) -> str:
+def _line(record: Any, space: Domain) -> str:
     trial = "" if record.trial is None else f"trial {record.trial}"
-    line = (
-        f"{record.seq:>6}  {words.moment(record.at)}  {record.kind:<7}  {trial:<9}  {words.point(record.x)}"
-    )
+    begin = f"{record.seq:>6}  {words.moment(record.at)}  {record.kind:<7}  {trial:<9}"
+    line = f"{begin}  {words.point(record.x, space)}"
     if record.y is not None:
         line += f"  y={words.number(record.y)}"
     if record.reason:

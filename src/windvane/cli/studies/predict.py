@@ -35,11 +35,16 @@ def run(given: argparse.Namespace) -> None:
         raise InvalidArgument("POINT: there is none on standard input")
     with opened(given) as study:
         mean, std = study.predict(points, given.time)
+        space = study.space
     if given.json:
         say({"mean": mean.tolist(), "std": std.tolist()})
         return
     rows = [
-        (words.point(plain(x)), words.number(m), words.number(s))
+        (
+            words.point(x, space) if isinstance(x, int) else words.point(plain(x)),
+            words.number(m),
+            words.number(s),
+        )
         for x, m, s in zip(points, mean, std, strict=True)
     ]
     print(lines(("point", "mean", "std"), rows, ""))

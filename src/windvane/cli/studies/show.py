@@ -35,4 +35,4 @@ def run(given: argparse.Namespace) -> None:
     print(f"{'out':<12}{len(pending) or 'no trial'}")
     for trial in pending:
         waited = f"asked {words.ago(trial.asked_at)}, {words.ahead(trial.expires_at)}"
-        print(f"  trial {trial.number}: {words.point(trial.x)} ({waited})")
+        print(f"  trial {trial.number}: {words.point(trial.x, space)} ({waited})")

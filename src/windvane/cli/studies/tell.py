@@ -44,12 +44,13 @@ def run(given: argparse.Namespace) -> None:
             record = study.submit_tell(given.trial, y, given.time, **more)
         else:
             record = study.submit_add(at, y, given.time, **more)
+        space = study.space
     if given.json:
         say(record.as_dict())
         return
     event = record.event
     print(
-        f"step {record.step}: y = {words.number(record.y)} at {words.point(record.x)}; "
+        f"step {record.step}: y = {words.number(record.y)} at {words.point(record.x, space)}; "
         f"expected {words.number(event['mean'])} ± {words.number(event['std'])}; {event['size']} in use"
     )
     if record.reason:

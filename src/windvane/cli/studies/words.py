@@ -8,32 +8,40 @@ from datetime import datetime
 from typing import Any
 
 from windvane.errors import InvalidArgument
-from windvane.spaces import Arms, Choice, Context, Domain, Integer, Parameter, Real, Space
+from windvane.spaces import Arms, Candidates, Choice, Context, Domain, Integer, Parameter, Real, Space
+from windvane.spelling import plain
 
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
-def point(x: Any) -> str:
-    """A point for people: six digits, which is not all of it.
+def point(x: Any, space: Domain | None = None) -> str:
+    """A point for people: six digits, which is not all of it; a candidate with its setting.
 
     >>> point({"gain": 1.3, "mode": "a b"}), point([0.5, 1 / 3]), point(7)
     ("gain=1.3 mode='a b'", 'x1=0.5 x2=0.333333', 'arm=7')
     """
+    if isinstance(space, Candidates):
+        return f"candidate={x} ({point(plain(space.row(x)))})"
     return " ".join(f"{line(name)}={_value(value)}" for name, value in _named(x).items())
 
 
-def values(x: Any) -> str:
-    """A point for a shell: all digits, and nothing but the values.
+def values(x: Any, space: Domain | None = None) -> str:
+    """A point for a shell: all digits, and nothing but the values; of a candidate its number comes first.
 
     >>> values({"gain": 1 / 3, "taps": 4}), values([0.1]), values(7)
     ('0.3333333333333333 4', '0.1', '7')
     """
+    if isinstance(space, Candidates):
+        return f"{x} {values(plain(space.row(x)))}"
     return " ".join(repr(v) if isinstance(v, float) else str(v) for v in _named(x).values())
 
 
 def check_values(space: Domain) -> None:
     """Refuse `--format values` where a shell would split an option into several words, or lose it."""
-    for name, parameter in space.parameters if isinstance(space, Space) else ():
+    parameters: Any = space.parameters if isinstance(space, Space) else ()
+    if isinstance(space, Candidates):
+        parameters = space.options.items()
+    for name, parameter in parameters:
         parameter = parameter.values
         for option in parameter.options if isinstance(parameter, Choice) else ():
             if isinstance(option, str) and option.split() != [option]:
@@ -105,6 +113,9 @@ def space_lines(space: Domain) -> list[str]:
     """
     if isinstance(space, Arms):
         return [f"{space.n} arms, 0 to {space.n - 1}"]
+    if isinstance(space, Candidates):
+        columns = f"{len(space.rows[0])} numbers each" if space.names is None else ", ".join(space.names)
+        return [f"{space.size} candidates, 0 to {space.size - 1}: {columns}"]
     if isinstance(space, Space):
         return [f"{name}: {_parameter(parameter)}" for name, parameter in space.parameters]
     bounds: Any = getattr(space, "bounds", ())

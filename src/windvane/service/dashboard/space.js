@@ -3,6 +3,7 @@
 /** The axes of a space as the service writes it: {name, kind, lo, hi, log, unit, options, context}. */
 export function axesOf(space) {
   if (space.type === "Arms") return [{ name: "arm", kind: "arm", lo: 0, hi: space.n - 1, log: false }];
+  if (space.type === "Candidates") return [{ name: "candidate", kind: "arm", lo: 0, hi: settings(space) - 1, log: false }];
   if (space.type === "Box") {
     return space.bounds.map(([lo, hi], index) => ({ name: `x${index + 1}`, kind: "real", lo, hi, log: false }));
   }
@@ -28,6 +29,11 @@ export function rangeOf(axis) {
   return `${Number(axis.lo.toPrecision(4))} to ${Number(axis.hi.toPrecision(4))}${unit}${axis.kind === "real" ? "" : ", whole"}`;
 }
 
+/** How many settings a list of candidates has: an array of rows, or columns with their names. */
+function settings(space) {
+  return space.rows.array ? space.rows.array.length : space.rows[0][1].length;
+}
+
 /** A point's values in the order of the axes. */
 export function valuesOf(x, axes) {
   if (Array.isArray(x)) return x;
@@ -38,7 +44,7 @@ export function valuesOf(x, axes) {
 /** A point in the caller's terms from values in the order of the axes. */
 export function pointFrom(values, space, axes) {
   if (space.type === "Box") return values;
-  if (space.type === "Arms") return values[0];
+  if (space.type === "Arms" || space.type === "Candidates") return values[0];
   return Object.fromEntries(axes.map((axis, index) => [axis.name, values[index]]));
 }
 
@@ -63,6 +69,7 @@ export function middle(axis) {
 /** A space in a few words. */
 export function describe(space) {
   if (space.type === "Arms") return `${space.n} arms`;
+  if (space.type === "Candidates") return `${settings(space)} candidates`;
   const size = space.type === "Box" ? space.bounds.length : space.parameters.length;
   const noun = space.type === "Box" ? "dimension" : "parameter";
   const seen = space.type === "Space" ? space.parameters.filter(([, parameter]) => parameter.type === "Context").length : 0;

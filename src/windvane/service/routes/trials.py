@@ -35,7 +35,14 @@ async def ask(
         options["expires_after"] = given.expires_after
 
     def work(study: Study) -> Trial:
-        return study.ask(given.time, context=given.context, metadata=given.metadata, key=key, **options)
+        return study.ask(
+            given.time,
+            context=given.context,
+            available=given.available,
+            metadata=given.metadata,
+            key=key,
+            **options,
+        )
 
     trial = await service.use(name, work)
     service.streams.ring(name)
