@@ -209,10 +209,10 @@ def test_numbers_that_follow_each_other_are_integers_and_others_keep_their_order
 
 
 def test_words_are_in_the_same_order_in_every_process():
-    words = variable("w", DiscreteVariable(values={"b", "c", "a"}))
-    assert words.parameter == wv.Choice(["a", "b", "c"])
-    with pytest.raises(InvalidArgument, match="w='d': must be one of 'a', 'b', 'c'"):
-        words.inward("w", "d")
+    words = variable("w", DiscreteVariable(values=set("hgfedcba")))
+    assert words.parameter == wv.Choice(list("abcdefgh"))
+    with pytest.raises(InvalidArgument, match="w='i': must be one of 'a', 'b', 'c'"):
+        words.inward("w", "i")
 
 
 def test_true_is_not_1():

@@ -304,7 +304,6 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.vocs = copy.deepcopy(self.vocs, memo)
-        made._known = replace(self._known, optimizer=copy.copy(self._known.optimizer))
         made._lock = RLock()
         return made
 
