@@ -44,6 +44,49 @@ def test_no_value_is_a_failure_and_not_an_observation(result, reason):
     assert generator._known.suggested.points == []
 
 
+def test_failures_are_told_and_kept_away_from():
+    generator, opt = make(), wv.make(wv.Space(x=wv.Real(0, 1)), goal="minimize", seed=0)
+    failed = []
+    for _ in range(25):
+        (point,) = generator.suggest(1)
+        x = opt.ask()
+        assert x == {"x": point["x"]}
+        failed.append(x["x"] < 0.3)
+        generator.ingest([{**point, "f": math.nan if failed[-1] else x["x"]}])
+        if failed[-1]:
+            opt.fail(x, reason="no value for 'f'")
+        else:
+            opt.tell(x, x["x"])
+    assert generator.optimizer.state() == opt.state()
+    assert 0 < sum(failed) < 10  # though the values fall towards them
+    restored = WindvaneGenerator.restore(VOCS_1, generator.state())
+    assert restored.suggest(3) == generator.suggest(3)
+
+
+def test_what_is_known_of_the_noise_is_told():
+    generator, opt = make(), wv.make(wv.Space(x=wv.Real(0, 1)), goal="minimize", seed=0)
+    generator.ingest(
+        [
+            {"x": 0.1, "f": 1.0, "f_std": 0.5},
+            {"x": 0.2, "f": 2.0, "f_var": np.float64(0.04)},
+            {"x": 0.3, "f": 3.0, "f_std": None, "f_var": math.nan},
+            {"x": 0.4, "f": math.nan, "f_std": math.nan},
+        ]
+    )
+    opt.tell({"x": 0.1}, 1.0, std=0.5)
+    opt.tell({"x": 0.2}, 2.0, noise_variance=0.04)
+    opt.tell({"x": 0.3}, 3.0)
+    opt.fail({"x": 0.4}, reason="no value for 'f'")
+    assert generator.optimizer.state() == opt.state()
+
+
+def test_a_variable_may_be_called_as_noise_is():
+    vocs = VOCS(variables={"f_std": [0.0, 1.0]}, objectives={"f": "MINIMIZE"})
+    generator = WindvaneGenerator(vocs, seed=0)
+    generator.ingest([{"f_std": 0.0, "f": 1.0}])
+    assert generator.optimizer.size == 1
+
+
 def test_no_error_is_no_failure():
     generator = make()
     generator.ingest([{"x": 0.5, "f": 2.0, "xopt_error": False, "xopt_error_str": math.nan}])
@@ -79,6 +122,14 @@ def test_numbers_of_numpy_are_numbers():
             InvalidArgument,
             r"results\[1\]\['a'\]=4.0: the VOCS has the constant 3.0",
         ),
+        (
+            {"x": 0.5, "f": 1.0, "f_std": 0.0},
+            InvalidArgument,
+            r"results\[1\]\['f_std'\]=0.0: must be .* above 0",
+        ),
+        ({"x": 0.5, "f": 1.0, "f_var": -1.0}, InvalidArgument, r"results\[1\]\['f_var'\]=-1.0"),
+        ({"x": 0.5, "f": 1.0, "f_std": "low"}, InvalidType, r"results\[1\]\['f_std'\]='low'"),
+        ({"x": 0.5, "f": 1.0, "f_std": 1.0, "f_var": 1.0}, InvalidArgument, "'f_std' and 'f_var'; give one"),
         ("x", InvalidType, r"results\[1\]='x': must be a dict"),
     ],
 )

@@ -49,7 +49,8 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     `algorithm` is any name of `wv.algorithms()`, and further keywords are its options, as for `wv.make`; the
     default, `auto`, needs to be told nothing. The goal and the space come from `vocs`. Every suggestion has
     an ID (`"_id"`), by which its result is recognised; a result without one is a point that somebody else
-    chose, and is learned from like any other. Results without a value are kept in `failures`.
+    chose, and is learned from like any other. Results without a value are failures, which it keeps
+    away from.
 
     Contextual variables are contexts: see `context`. One without a finite domain needs a range, such as
     `contexts={"load": wv.Context(0, 100)}`; so does one that is an integer, a choice, or periodic.
@@ -186,10 +187,10 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 context = {name: result.point[name] for name in context}
             if result.value is None:
                 failures.append(result)
-                optimizer.fail(dict(result.point), reason=result.reason or "")
+                optimizer.fail(dict(result.point), reason=result.reason)
                 logger.warning("no value at %s: %s", result.point, result.reason)
                 continue
-            events.append(optimizer.tell(dict(result.point), result.value))
+            events.append(optimizer.tell(dict(result.point), result.value, **result.noise))
             if events[-1].reset:
                 logger.info("step %d: %s", events[-1].step, events[-1].reason)
         return GeneratorKnowledge(

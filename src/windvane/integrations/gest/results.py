@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from windvane.checks import real
@@ -15,16 +15,21 @@ from windvane.reading import LARGEST
 
 ERROR, ERROR_TEXT = "xopt_error", "xopt_error_str"  # Xopt's names for a failed evaluation
 LONGEST = 200  # characters of a reason
+NOISE = {"_std": "std", "_var": "noise_variance"}  # after the objective's name; the second is Xopt's
 
 
 @dataclass(frozen=True)
 class Result:
-    """One evaluated point; `value` is None if there is none, and `reason` says why."""
+    """One evaluated point; `value` is None if there is none, and `reason` says why.
+
+    `noise` has the standard deviation or the variance of the noise in it, as `tell` takes it, if known.
+    """
 
     point: Mapping[str, Any]
     value: float | None
     reason: str
     id: int | None
+    noise: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_all(
@@ -38,9 +43,9 @@ def read_all(
     >>> from windvane.integrations.gest.problem import problem
     >>> of = problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}))
     >>> read_all([{"x": 0.5, "f": 2.0}], of, 0)
-    [Result(point={'x': 0.5}, value=2.0, reason='', id=None)]
+    [Result(point={'x': 0.5}, value=2.0, reason='', id=None, noise={})]
     >>> read_all([{"x": 0.5}], of, 0)
-    [Result(point={'x': 0.5}, value=None, reason="no value for 'f'", id=None)]
+    [Result(point={'x': 0.5}, value=None, reason="no value for 'f'", id=None, noise={})]
     >>> read_all([{"x": 1.5, "f": 2.0}], of, 0)
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: results[0]['x']=1.5: must be a finite number at least 0 and at most 1
@@ -71,7 +76,8 @@ def _read(where: str, result: Any, problem: GestProblem, issued: int, context: M
         point[each.name] = each.inward(f"{where}[{each.name!r}]", given)
     for name, constant in problem.constants.items():
         _check_constant(f"{where}[{name!r}]", result.get(name), constant)
-    return Result(point, value, reason, _id(f"{where}['{ID}']", result.get(ID), issued))
+    number = _id(f"{where}['{ID}']", result.get(ID), issued)
+    return Result(point, value, reason, number, {} if value is None else _noise(where, result, problem))
 
 
 def _value(where: str, result: Mapping[str, Any], name: str) -> tuple[float | None, str]:
@@ -79,13 +85,31 @@ def _value(where: str, result: Mapping[str, Any], name: str) -> tuple[float | No
     failed = result.get(ERROR)
     if failed is not None and not _missing(failed) and bool(failed):
         lines = str(result.get(ERROR_TEXT) or "").strip().splitlines()
-        return None, (lines[-1].strip() if lines else "the evaluation raised an error")[:LONGEST]
+        said = lines[-1].strip().replace("\0", "") if lines else ""
+        return None, said[:LONGEST] or "the evaluation raised an error"
     value = single(result.get(name))
     if value is None or _missing(value):
         return None, f"no value for {name!r}"
     if isinstance(value, float) and math.isinf(value):
         return None, f"{name!r} is {value}"
     return real(f"{where}[{name!r}]", value, at_least=-LARGEST, at_most=LARGEST), ""
+
+
+def _noise(where: str, result: Mapping[str, Any], problem: GestProblem) -> dict[str, float]:
+    """What is known of the noise in the value; at most one of the two ways to say it."""
+    inputs = {*problem.constants, *(each.name for each in problem.variables)}
+    given = {
+        name: single(result[name])
+        for end in NOISE
+        if (name := problem.objective + end) in result and name not in inputs
+    }
+    known = {name: value for name, value in given.items() if value is not None and not _missing(value)}
+    if len(known) > 1:
+        raise InvalidArgument(f"{where}: has {' and '.join(map(repr, known))}; give one of the two")
+    for name, value in known.items():
+        largest = LARGEST if name.endswith("_std") else LARGEST**2
+        return {NOISE[name[-4:]]: real(f"{where}[{name!r}]", value, above=0.0, at_most=largest)}
+    return {}
 
 
 def _id(name: str, given: Any, issued: int) -> int | None:
