@@ -20,6 +20,7 @@ from windvane.checks import IntArray as IntArray
 from windvane.checks import array, integers
 from windvane.density import normal_log_density
 from windvane.errors import InvalidArgument
+from windvane.reading import told_as
 
 
 class Observation(NamedTuple):
@@ -324,7 +325,7 @@ class Event(ComparedByValue):
         >>> opt.tell([0.5], [1.0, 3.0], std=2.0).told
         {'y': [1.0, 3.0], 'noise_variance': 4.0}
         """
-        return {"y": list(self.values) if self.values else self.y, "noise_variance": self.told_variance}
+        return told_as(self.y, self.values, self.told_variance)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: arrays become lists, and a number that is not finite becomes None."""

@@ -303,7 +303,7 @@ class Optimizer:
         Whatever is raised, an interrupt included, the optimiser is as it was before.
         """
         point = self.space.encode(x)
-        reading = Reading.told(y, noise_variance, std)
+        reading = Reading.of(y, noise_variance, std)
         stamp, now = self._now(time)
         new = Observation(point, self._sign * reading.y, now, self.step, reading.accuracy)
         told = self.space.decode(point) if self.space.by_number else echo(x)

@@ -23,13 +23,18 @@ class Reading(NamedTuple):
     values: tuple[float, ...] = ()
     accuracy: Accuracy | None = None
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The arguments of `tell` that it was given as, or others that amount to the same."""
+        return told_as(self.y, self.values, self.variance)
+
     @staticmethod
-    def told(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
+    def of(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
         """Checked.
 
-        >>> Reading.told([1.0, 3.0], std=0.5)
+        >>> Reading.of([1.0, 3.0], std=0.5)
         Reading(y=2.0, variance=0.25, values=(1.0, 3.0), accuracy=Accuracy(variance=0.125, ...))
-        >>> Reading.told(1.0, noise_variance=0.1, std=0.3)
+        >>> Reading.of(1.0, noise_variance=0.1, std=0.3)
         Traceback (most recent call last):
         windvane.errors.InvalidArgument: noise_variance=0.1 with std=0.3: give one of the two
         """
@@ -46,6 +51,15 @@ class Reading(NamedTuple):
         if variance is not None:
             accuracy = Accuracy(variance / len(values))
         return Reading(mean, variance, values, None if accuracy == Accuracy() else accuracy)
+
+
+def told_as(y: Any, values: Sequence[float], variance: float | None) -> dict[str, Any]:
+    """The arguments of `tell` for a value with its noise, or for the repeats that it is the mean of.
+
+    >>> told_as(2.0, (1.0, 3.0), None)
+    {'y': [1.0, 3.0], 'noise_variance': None}
+    """
+    return {"y": list(values) if values else y, "noise_variance": variance}
 
 
 def noise_of_one(noise_variance: Any, std: Any) -> float | None:

@@ -26,6 +26,9 @@ AFTER = [
     "kept",
     "size",
     "metadata",
+    "noise_variance",
+    "repeats",
+    "values",
 ]
 MIXED = wv.Space(
     {

@@ -233,7 +233,7 @@ def test_what_the_caller_changes_later_is_not_changed_here(study):
     assert study.optimizer.data.X[0, 0] == 0.5
 
 
-@pytest.mark.parametrize("y", [math.nan, math.inf, -math.inf, 1e308, "1", None, True, [1.0]])
+@pytest.mark.parametrize("y", [math.nan, math.inf, -math.inf, 1e308, "1", None, True, []])
 def test_not_a_number(study, y):
     trial = study.ask()
     with pytest.raises((InvalidArgument, InvalidType), match="y=") as caught:

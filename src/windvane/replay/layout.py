@@ -12,6 +12,8 @@ from windvane.spaces import Arms, Box, Candidates, Domain, Space
 
 VALUES = ("y", "value")
 TIME = "time"
+NOISE = ("noise_variance", "std")  # of a value, where that is known; in a journal, std is the model's
+REPEATS = "values"
 PREFIX = "x."  # of a parameter whose name is that of another column
 JOURNAL = ("seq", "kind", "trial", "y")  # columns by which a study's export is recognised
 COLUMNS = "a column for each coordinate (x1, x2, ...) or parameter (by its name) and one for y"
@@ -19,7 +21,7 @@ COLUMNS = "a column for each coordinate (x1, x2, ...) or parameter (by its name)
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a table: those of the point with the names of its parts, y, and time if there is one.
+    """The columns of a table: those of the point with the names of its parts, y, and what else there is.
 
     `form` is "list" for x1, x2, ...; "arm" for an arm; "dict" for named parameters.
     """
@@ -29,6 +31,8 @@ class Layout:
     y: str
     time: str | None
     journal: bool
+    noise: tuple[str, ...] = ()
+    repeats: str | None = None
 
     def raw(self, row: Mapping[str, Any]) -> Any:
         """The cells of a point."""
@@ -44,7 +48,9 @@ def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[
     >>> layout_of(["x1", "x2", "y", "note"], None).columns
     (('x1', 'x1'), ('x2', 'x2'))
     >>> layout_of(["gain", "value", "time"], None)
-    Layout(form='dict', columns=(('gain', 'gain'),), y='value', time='time', journal=False)
+    Layout(form='dict', columns=(('gain', 'gain'),), y='value', time='time', journal=False, ...)
+    >>> layout_of(["x1", "y", "std"], None).noise
+    ('std',)
     """
     journal = all(name in header for name in JOURNAL)
     y = next((name for name in VALUES if name in header), None)
@@ -52,8 +58,31 @@ def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[
         raise InvalidArgument(f"there is no column y (or value); needs {COLUMNS}; has {_shown(header)}")
     between = header[header.index("trial") + 1 : header.index("y")] if journal else header
     free = [name for name in between if name not in (y, TIME, *metadata)]
+    if journal:
+        after = header[header.index("y") :]
+        noise, repeats = [name for name in NOISE[:1] if name in after], REPEATS in after
+    else:
+        ours = _names(space)
+        noise = [name for name in NOISE if name in free and name not in ours]
+        repeats = REPEATS in free and REPEATS not in ours and y != REPEATS
+        free = [name for name in free if name not in noise and not (repeats and name == REPEATS)]
     form, columns = _guessed(free, header) if space is None else _needed(space, free, header)
-    return Layout(form, columns, y, TIME if TIME in header else None, journal)
+    return Layout(
+        form,
+        columns,
+        y,
+        TIME if TIME in header else None,
+        journal,
+        tuple(noise),
+        REPEATS if repeats else None,
+    )
+
+
+def _names(space: Domain | None) -> tuple[str, ...]:
+    """What is a coordinate, whatever it is called."""
+    if isinstance(space, Space):
+        return tuple(name for name, _ in space.parameters)
+    return (space.names or ()) if isinstance(space, Candidates) else ()
 
 
 def _needed(

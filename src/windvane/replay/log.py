@@ -11,6 +11,7 @@ import numpy as np
 
 from windvane.checks import real
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
+from windvane.reading import Reading, told_as
 from windvane.spaces import Arms, Box, Domain, Real, Space
 
 SAY = "give the space: space=, or --box, --arms, --param in a shell"
@@ -21,8 +22,9 @@ class Log:
     """Points, values and times of past measurements; `windvane.replay.read_log` reads one from a file.
 
     `times` is None if nobody wrote them down: then an observation is a step. They must not
-    go back. `places` say where each observation was found ("line 7"), for messages, and
-    `notes` what the reader decided by itself.
+    go back. `noise` has the noise variance of each value, None where it is not known, and `repeats` the
+    values measured at one point, of which the value is the mean: () where there is one. `places` say where
+    each observation was found ("line 7"), for messages, and `notes` what the reader decided by itself.
 
     >>> log = Log([[0.1], [0.9]], [1.0, 2.0], times=[10.0, 20.0])
     >>> len(log), log.values
@@ -42,17 +44,19 @@ class Log:
     source: str = "log"
     places: Sequence[str] = ()
     notes: Sequence[str] = ()
+    noise: Sequence[float | None] = ()
+    repeats: Sequence[Sequence[float]] = ()
 
     def __post_init__(self) -> None:
         keep = object.__setattr__
-        for name in ("points", "values", "times", "metadata", "places", "notes"):
+        for name in ("points", "values", "times", "metadata", "places", "notes", "noise", "repeats"):
             given = getattr(self, name)
             if given is not None:
                 keep(self, name, _listed(f"Log({name}=)", given))
         count = len(self.points)
         if not count:
             raise InvalidArgument(f"{self.source}: has no observations; there must be at least one")
-        for name in ("values", "times", "metadata", "places"):
+        for name in ("values", "times", "metadata", "places", "noise", "repeats"):
             given = getattr(self, name)
             if given is not None and len(given) != count and (given or name in ("values", "times")):
                 raise InvalidArgument(f"{self.source}: {count} points, but {len(given)} {name}")
@@ -60,6 +64,20 @@ class Log:
         if self.times is not None:
             keep(self, "times", tuple(self._number(row, "time", t) for row, t in enumerate(self.times)))
             self._check_order(self.times)
+        for row in range(count if self.noise or self.repeats else 0):
+            try:
+                Reading.of(**self.told(row))
+            except WindvaneError as error:
+                raise type(error)(f"{self.where(row)}: {error}") from None
+
+    def told(self, row: int) -> dict[str, Any]:
+        """What `tell` is given for an observation, beside point and time.
+
+        >>> Log([[0.1], [0.9]], [1.0, 2.0], noise=[0.5, None], repeats=[(), (1.5, 2.5)]).told(1)
+        {'y': [1.5, 2.5], 'noise_variance': None}
+        """
+        values = self.repeats[row] if self.repeats else ()
+        return told_as(self.values[row], values, self.noise[row] if self.noise else None)
 
     def _number(self, row: int, name: str, value: Any) -> float:
         try:

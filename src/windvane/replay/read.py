@@ -12,11 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from windvane.accuracy import Accuracy
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument, InvalidType, StorageFailure, WindvaneError
 from windvane.extras import require
+from windvane.reading import noise_of_one
 from windvane.replay.cells import missing, moment, number, point
-from windvane.replay.layout import VALUES, Layout, layout_of
+from windvane.replay.layout import NOISE, VALUES, Layout, layout_of
 from windvane.replay.log import Log
 from windvane.spaces import Domain
 
@@ -37,6 +39,8 @@ class LogRow(NamedTuple):
     time: Any
     metadata: dict[str, Any]
     journal: bool
+    noise: dict[str, Any]  # noise_variance or std, as it was found
+    repeats: Any = None
 
 
 class LogReading(NamedTuple):
@@ -60,8 +64,11 @@ def read_log(
     """The measurements in a file; an error names the file and the line.
 
     CSV has a header: x1, x2, ... or the names of parameters (or arm), `y` or `value`, and `time` if there
-    are times; other columns are ignored, unless `metadata` names them. A line of JSON is an object with "x"
-    (a list, an arm, or an object of parameters), "y" or "value", and "time". Parquet has the columns of CSV.
+    are times; `noise_variance` or `std` is the noise of a value, where the cell is not empty, and `values` a
+    list of repeats, as in [1.2, 1.4], which y is the mean of. Other columns are ignored, unless `metadata`
+    names them. A line of JSON is an object with "x" (a list, an arm, or an object of parameters), "y" or
+    "value", which may be a list of repeats, "time", and "noise_variance" or "std". Parquet has the columns of
+    CSV.
     Of what a study exported, in each of the three, only the measurements count.
 
     Points are checked against `space`. Times must not go back, unless `sort`; a study has already put
@@ -79,7 +86,7 @@ def read_log(
     rows, skipped = [], 0
     try:
         for row in readers[kind](reading):
-            if skip_missing and missing(row.y):
+            if skip_missing and missing(row.y) and missing(row.repeats):
                 skipped += 1
             else:
                 rows.append(_checked(row, reading))
@@ -204,7 +211,9 @@ def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: LogRead
         raw = layout.raw(cells)
     except WindvaneError as error:
         raise type(error)(f"{reading.path}, {place}: {error}") from None
-    yield LogRow(place, raw, cells[layout.y], time, metadata, layout.journal)
+    noise = {name: cells[name] for name in layout.noise}
+    repeats = None if layout.repeats is None else cells[layout.repeats]
+    yield LogRow(place, raw, cells[layout.y], time, metadata, layout.journal, noise, repeats)
 
 
 def _json_lines(reading: LogReading) -> Iterator[LogRow]:
@@ -247,7 +256,13 @@ def _json_row(found: Any, place: str, reading: LogReading) -> LogRow | None:
     inside = found.get("metadata")
     known = {**(inside if isinstance(inside, dict) else {}), **found}
     metadata = {name: known.get(name) for name in reading.metadata}
-    return LogRow(place, found["x"], found[y], time, metadata, journal)
+    noise, value, repeats = {name: found.get(name) for name in NOISE}, found[y], None
+    if journal:
+        told = event if isinstance(event, dict) else {}
+        noise, repeats = {"noise_variance": told.get("told_variance")}, told.get("values")
+    elif isinstance(value, list):
+        value, repeats = None, value
+    return LogRow(place, found["x"], value, time, metadata, journal, noise, repeats)
 
 
 # -- from rows to a log ------------------------------------------------------------------------------------
@@ -262,19 +277,44 @@ class Checked(NamedTuple):
     time: float | None
     metadata: dict[str, Any]
     journal: bool
+    noise: float | None
+    repeats: tuple[float, ...]
 
 
 def _checked(row: LogRow, reading: LogReading) -> Checked:
     try:
-        if missing(row.y):
+        values = _values(row.repeats)
+        y = Accuracy.of_repeats(values)[0] if values else row.y
+        if missing(y):
             raise InvalidArgument(
                 "y is missing or NaN; take the observation out, or have it skipped: skip_missing=True, or "
                 "--skip-missing in a shell"
             )
         time = None if missing(row.time) else moment(row.time)
-        return Checked(row.place, point(reading.space, row.raw), number("y", row.y), time, *row[4:])
+        noise = {name: number(name, cell) for name, cell in row.noise.items() if not missing(cell)}
+        x, value = point(reading.space, row.raw), number("y", y)
+        return Checked(
+            row.place, x, value, time, row.metadata, row.journal, noise_of_one(**_both(noise)), values
+        )
     except WindvaneError as error:
         raise type(error)(f"{reading.path}, {row.place}: {error}") from None
+
+
+def _both(noise: dict[str, float]) -> dict[str, float | None]:
+    return {name: noise.get(name) for name in NOISE}
+
+
+def _values(cell: Any) -> tuple[float, ...]:
+    """Repeats: a list, or the text of one; none if the cell is empty."""
+    if missing(cell):
+        return ()
+    try:
+        found = json.loads(cell) if isinstance(cell, str) else cell
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list):
+        raise InvalidArgument(f"values={cell!r}: must be a list of repeats, as in [1.2, 1.4]")
+    return tuple(number(f"values[{i}]", each) for i, each in enumerate(found))
 
 
 def _assembled(rows: list[Checked], reading: LogReading, sort: bool, notes: list[str]) -> Log:
@@ -298,7 +338,14 @@ def _assembled(rows: list[Checked], reading: LogReading, sort: bool, notes: list
         source=str(reading.path),
         places=tuple(row.place for row in rows),
         notes=tuple(notes),
+        noise=_some([row.noise for row in rows], None),
+        repeats=_some([row.repeats for row in rows], ()),
     )
+
+
+def _some(cells: list[Any], nothing: Any) -> tuple[Any, ...]:
+    """The cells of a column; () if there is nothing in them."""
+    return tuple(cells) if any(cell != nothing for cell in cells) else ()
 
 
 def _as_the_study_did(told: list[float | None]) -> tuple[list[float] | None, int]:

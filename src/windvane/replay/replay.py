@@ -38,9 +38,9 @@ def replay(
 ) -> Replay:
     """What each algorithm would have said about a log of measurements, and when it would have reset.
 
-    The measurements are told in order, each with its time if the log has times. They were chosen by somebody
-    else, so this says how well an algorithm predicts and when it raises an alarm, not how well it would have
-    chosen: no regret comes out of a log.
+    The measurements are told in order, each with its time and its noise if the log has them. They were chosen
+    by somebody else, so this says how well an algorithm predicts and when it raises an alarm, not how well it
+    would have chosen: no regret comes out of a log.
 
     `log` is a `wv.Log` or the path of a file (see `windvane.replay.read_log`). `algorithms` are names, with
     options as they are typed in a shell ("tv-gp-ucb:rate=0.03"), or fresh optimisers, of which copies are
@@ -101,11 +101,11 @@ def _told(
     on_row: Callable[[int], None] | None,
 ) -> Account:
     events, seconds = [], np.empty(len(log))
-    for row, (x, y) in enumerate(zip(points, log.values, strict=True)):
+    for row, x in enumerate(points):
         time = None if log.times is None else log.times[row]
         started = clock.perf_counter()
         try:
-            events.append(optimizer.tell(x, y, time=time))
+            events.append(optimizer.tell(x, time=time, **log.told(row)))
         except WindvaneError as error:
             raise type(error)(f"{log.where(row)}: {label}: {error}") from error
         seconds[row] = clock.perf_counter() - started

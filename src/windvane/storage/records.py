@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sqlalchemy import Row
 
 from windvane.errors import CorruptState
+from windvane.reading import told_as
 
 Kind = Literal["asked", "told", "failed", "expired"]
 KINDS: tuple[Kind, ...] = ("asked", "told", "failed", "expired")
@@ -52,6 +53,12 @@ class Record:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {name: getattr(self, name) for name in FIELDS}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the optimiser was told at a tell, beside point and time; records of old have a value only."""
+        event = self.event or {}
+        return told_as(self.y, event.get("values") or (), event.get("told_variance"))
 
     def row(self, study_id: int) -> dict[str, Any]:
         """The columns of the table of events."""

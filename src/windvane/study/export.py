@@ -32,7 +32,8 @@ BATCH = 2_000  # records in memory at a time; a row group of Parquet
 
 BEFORE = ("seq", "kind", "at", "trial")
 EVENT = ("mean", "std", "statistic", "threshold", "kept", "size")  # what the optimiser said of a tell
-AFTER = ("y", "time", "step", *EVENT[:4], "reset", "reason", *EVENT[4:], "metadata")
+NOISE = ("noise_variance", "repeats", "values")  # as they were told, if they were
+AFTER = ("y", "time", "step", *EVENT[:4], "reset", "reason", *EVENT[4:], "metadata", *NOISE)
 PREFIX = "x."  # of a parameter that is called like another column
 
 
@@ -114,9 +115,18 @@ class Columns:
         own = {
             "metadata": dumps(dict(record.metadata)) if record.metadata else None,
             **{name: event.get(name) for name in EVENT},
+            **_noise(event),
         }
         after = [own[name] if name in own else getattr(record, name) for name in AFTER]
         return [*(getattr(record, name) for name in BEFORE), *point, *after]
+
+
+def _noise(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The noise variance that was told of one value, and the repeats."""
+    values = event.get("values") or None
+    repeats = None if values is None else len(values)
+    listed = None if values is None else dumps(values)
+    return {"noise_variance": event.get("told_variance"), "repeats": repeats, "values": listed}
 
 
 def _column(name: str) -> str:
@@ -181,10 +191,10 @@ def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
 
 
 def _types(arrow: Any, table: Columns) -> dict[str, Any]:
-    whole_numbers = ("seq", "trial", "step", "kept", "size")
+    whole_numbers = ("seq", "trial", "step", "kept", "size", "repeats")
     found = dict.fromkeys(table.names, arrow.float64())
     found |= dict.fromkeys(whole_numbers, arrow.int64())
-    found |= dict.fromkeys(("kind", "reason", "metadata"), arrow.string())
+    found |= dict.fromkeys(("kind", "reason", "metadata", "values"), arrow.string())
     found["reset"] = arrow.bool_()
     for name, parameter in table.parameters.items():
         if isinstance(parameter, Integer):

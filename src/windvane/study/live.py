@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from windvane.data import Event
 from windvane.errors import CorruptState
 from windvane.optimizer import Optimizer, restore
+from windvane.reading import Reading
 from windvane.spelling import plain
 from windvane.storage import Record, journal
 from windvane.storage.records import Kind
@@ -76,9 +77,9 @@ class Live:
         )
         return plain(asked)
 
-    def tell(self, x: Any, y: float, time: float | None) -> Event:
+    def tell(self, x: Any, reading: Reading, time: float | None) -> Event:
         """Tell the optimiser. A time before the last observation's is taken as that one."""
-        return self.optimizer.tell(x, y, self.not_before(time))
+        return self.optimizer.tell(x, time=self.not_before(time), **reading.told)
 
     def not_before(self, time: float | None) -> float | None:
         """The model's time: it does not go back, though answers may come in any order."""
@@ -97,7 +98,7 @@ class Live:
             self.pending.pop(record.trial, None)
         if record.kind == "told" and not told:
             assert record.event is not None
-            self.optimizer.tell(record.x, record.y, record.event["time"])  # type: ignore[arg-type]
+            self.optimizer.tell(record.x, time=record.event["time"], **record.told)
         if record.kind == "failed":
             self.optimizer.fail(record.x, reason=record.reason or "")
         self.tells += record.kind == "told"
@@ -144,10 +145,10 @@ class UnwrittenStep:
         return record
 
     def tell(
-        self, x: Any, y: float, time: float | None, *, trial: int | None = None, **fields: Any
+        self, x: Any, reading: Reading, time: float | None, *, trial: int | None = None, **fields: Any
     ) -> Record:
         """An observation, judged by the optimiser."""
-        event = self.live.tell(x, y, time)  # may refuse, so it comes first
+        event = self.live.tell(x, reading, time)  # may refuse, so it comes first
         self.expire(but=trial)
         said = {
             "step": event.step,
@@ -155,7 +156,9 @@ class UnwrittenStep:
             "reason": event.reason,
             "event": event.as_dict(),
         }
-        return self.write("told", told=True, trial=trial, x=plain(event.x), y=y, time=time, **said, **fields)
+        return self.write(
+            "told", told=True, trial=trial, x=plain(event.x), y=event.y, time=time, **said, **fields
+        )
 
     def expire(self, but: int | None = None) -> None:
         """Records for the trials whose time is up."""

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 from windvane.checks import real
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.extras import require
-from windvane.reading import LARGEST
+from windvane.reading import Reading
 from windvane.spaces import Choice, Domain, Space
 from windvane.study.checks import metadata_of
 
 if TYPE_CHECKING:
     from windvane.study.study import Study
 
-Told = tuple[Any, float, float | None, dict[str, Any]]
+Told = tuple[Any, float | list[float], float | None, dict[str, Any], float | None]
 UTF_8 = "utf-8-sig"  # spreadsheets write a byte order mark
 EXPORTED = ("seq", "kind", "time", "metadata")  # columns of a study's export, beside those of the point
 
 
 def rows(study: Study, path: str | Path, sort: bool = False) -> list[Told]:
-    """The observations of a log as (x, y, time, metadata); an error names the file and the line.
+    """The observations of a log as (x, y, time, metadata, noise variance); an error names file and line.
 
     Of what a study exported, only what was told counts, with the times and the metadata that were told then:
     a new study of the same definition says the same of each.
@@ -36,14 +36,15 @@ def rows(study: Study, path: str | Path, sort: bool = False) -> list[Told]:
     _check_options(path, study.space, tabular)
     log = reader.read_log(path, study.space, metadata=wanted, sort=sort)
     found: list[Told] = []
-    for row, (x, y) in enumerate(zip(log.points, log.values, strict=True)):
+    for row, x in enumerate(log.points):
         beside = log.metadata[row] if log.metadata else {}
         time = None if log.times is None else log.times[row]
         try:
             if beside.get("kind") == "told" and beside.get("seq") not in (None, ""):
                 time = _time(beside["time"])
-            value = real("y", y, at_least=-LARGEST, at_most=LARGEST)
-            found.append((x, value, time, metadata_of(_notes(beside.get("metadata")))))
+            told = Reading.of(**log.told(row)).told
+            notes = metadata_of(_notes(beside.get("metadata")))
+            found.append((x, told["y"], time, notes, told["noise_variance"]))
         except WindvaneError as error:
             raise type(error)(f"{log.where(row)}: {error}") from None
     return found

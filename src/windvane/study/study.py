@@ -16,6 +16,7 @@ from windvane.checks import Array, integer, one_of, real
 from windvane.data import Best, Event
 from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
 from windvane.optimizer import Optimizer
+from windvane.reading import Reading
 from windvane.spaces.base import Domain
 from windvane.storage import KINDS, Database, Record, Summary, journal
 from windvane.study import export, logs
@@ -165,70 +166,91 @@ class Study:
     def tell(
         self,
         trial: Trial | int,
-        y: float,
+        y: float | Sequence[float],
         time: float | None = None,
         *,
+        noise_variance: float | None = None,
+        std: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Event:
         """The value observed in a trial, in any order, late ones too. When this returns it is on disk.
 
         `time` is the caller's own timestamp. One before that of the last observation is recorded as it is;
-        the model, whose time does not go back, takes the last one (`event.time`).
+        the model, whose time does not go back, takes the last one (`event.time`). `noise_variance`, or its
+        root `std`, is that of the noise in this value, if it is known. `y` may be a list of repeats.
         """
-        return _event(self.submit_tell(trial, y, time, metadata=metadata, key=key))
+        more: Any = {
+            "noise_variance": noise_variance,
+            "std": std,
+            "metadata": metadata,
+            "key": key,
+        }
+        return _event(self.submit_tell(trial, y, time, **more))
 
     def add(
         self,
         x: Any,
-        y: float,
+        y: float | Sequence[float],
         time: float | None = None,
         *,
+        noise_variance: float | None = None,
+        std: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Event:
         """A value that nobody asked for, observed at any point of the space."""
-        return _event(self.submit_add(x, y, time, metadata=metadata, key=key))
+        more: Any = {
+            "noise_variance": noise_variance,
+            "std": std,
+            "metadata": metadata,
+            "key": key,
+        }
+        return _event(self.submit_add(x, y, time, **more))
 
     def submit_tell(
         self,
         trial: Trial | int,
-        y: float,
+        y: float | Sequence[float],
         time: float | None = None,
         *,
+        noise_variance: float | None = None,
+        std: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Record:
         """As `tell`, but returns the record in the journal."""
-        number, value, notes, key = trial_number(trial), _value(y), metadata_of(metadata), key_text(key)
-        time = _time(time)
+        number, notes, key = trial_number(trial), metadata_of(metadata), key_text(key)
+        reading, time = _reading(y, noise_variance, std), _time(time)
 
         def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "told", trial=number, y=value)
+            before = self._session.before(connection, key, "told", trial=number, told=reading.told)
             if before is not None:
                 return before
             x = self._session.waiting(step.live, connection, number).x
-            return step.tell(x, value, time, trial=number, metadata=notes, key=key)
+            return step.tell(x, reading, time, trial=number, metadata=notes, key=key)
 
         return self._session.write(work)
 
     def submit_add(
         self,
         x: Any,
-        y: float,
+        y: float | Sequence[float],
         time: float | None = None,
         *,
+        noise_variance: float | None = None,
+        std: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Record:
         """As `add`, but returns the record in the journal."""
-        value, notes, key = _value(y), metadata_of(metadata), key_text(key)
-        time = _time(time)
+        notes, key = metadata_of(metadata), key_text(key)
+        reading, time = _reading(y, noise_variance, std), _time(time)
 
         def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "told", trial=None, y=value)
+            before = self._session.before(connection, key, "told", trial=None, told=reading.told)
             if before is None:
-                return step.tell(x, value, time, metadata=notes, key=key)
+                return step.tell(x, reading, time, metadata=notes, key=key)
             encode = step.live.optimizer.space.encode
             if not np.array_equal(encode(x), encode(before.x)):
                 raise reused(before)
@@ -262,13 +284,19 @@ class Study:
 
         return self._session.write(work)
 
-    def add_many(self, rows: Sequence[tuple[Any, float, float | None, Mapping[str, Any] | None]]) -> int:
-        """Observations (x, y, time, metadata) that nobody asked for, all or none; returns how many."""
-        checked = [(x, _value(y), _time(time), metadata_of(metadata)) for x, y, time, metadata in rows]
+    def add_many(self, rows: Sequence[tuple[Any, ...]]) -> int:
+        """Observations (x, y, time, metadata) that nobody asked for, all or none; returns how many.
+
+        With a fifth entry, that is the noise variance of y.
+        """
+        checked = [
+            (x, _reading(y, *noise), _time(time), metadata_of(metadata))
+            for x, y, time, metadata, *noise in rows
+        ]
 
         def work(step: UnwrittenStep, _connection: Connection) -> int:
-            for x, y, time, notes in checked:
-                step.tell(x, y, time, metadata=notes)
+            for x, reading, time, notes in checked:
+                step.tell(x, reading, time, metadata=notes)
             return len(checked)
 
         return self._session.write(work) if checked else 0
@@ -392,13 +420,15 @@ class Study:
         return export.export(self, path, format)
 
 
-def _value(y: Any) -> float:
-    """A finite number; anything else is a failed evaluation."""
+def _reading(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
+    """A finite number, or several; anything else is a failed evaluation."""
     try:
-        return real("y", y) + 0.0  # no negative zero: SQLite would not keep its sign
+        reading = Reading.of(y, noise_variance, std)
     except (InvalidArgument, InvalidType) as error:
-        error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
+        if str(error).startswith("y"):
+            error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
         raise
+    return reading._replace(y=reading.y + 0.0)  # no negative zero: SQLite would not keep its sign
 
 
 def _time(time: Any) -> float | None:
