@@ -108,7 +108,7 @@ function spaces() {
         return { parameters: Object.fromEntries(pairs) };
       },
     },
-    arms: { node: h("div", {}, field("How many", arms, "Alternatives without an order, known by their number from 0.")), read: () => ({ arms: real(arms, "arms") }) },
+    arms: { node: h("div", {}, field("How many", arms, "Alternatives without an order, known by their number from 0. A list of settings with coordinates (candidates) is created from a shell or over HTTP.")), read: () => ({ arms: real(arms, "arms") }) },
   };
 }
 
