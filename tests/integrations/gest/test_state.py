@@ -5,11 +5,14 @@ import json
 import math
 import pickle
 import sys
+from typing import Any
 
 import pandas as pd
 import pytest
 from gest_api.vocs import VOCS
+from pydantic import TypeAdapter
 
+import windvane as wv
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, MissingExtra
 from windvane.integrations.gest import WindvaneGenerator
 
@@ -122,6 +125,40 @@ def test_data_that_are_set_replace_what_it_knew():
     assert generator.optimizer.size == 0
     with pytest.raises(AttributeError, match="results are not kept"):
         _ = generator.data
+
+
+class Mine:
+    """A trigger that is no component, and so cannot be written."""
+
+    def start(self):
+        return ()
+
+    def test(self, memory, prediction, y, elapsed):
+        return wv.Verdict(False, 0.0, 1.0), ()
+
+
+def test_what_a_file_of_pydantic_holds_makes_the_same_generator():
+    made = WindvaneGenerator(LINE, "et-gp-ucb", seed=3, kernel=wv.RBF(0.2), delta=0.05)
+    written = TypeAdapter(Any).dump_python(made)
+    again = WindvaneGenerator.model_validate({"name": "windvane", **written})
+    assert again.state() == made.state()
+    assert again.vocs == made.vocs
+    assert WindvaneGenerator.model_validate({"vocs": written["vocs"]}).optimizer.composition.name == "auto"
+
+
+def test_a_part_that_cannot_be_written_does_not_end_the_run():
+    made = WindvaneGenerator(LINE, "et-gp-ucb", seed=3, trigger=Mine())
+    written = TypeAdapter(Any).dump_python(made)
+    assert written["algorithm"] == "et-gp-ucb"
+    assert "not written" in written["options"]
+    with pytest.raises(InvalidArgument, match="generator: options="):
+        WindvaneGenerator.model_validate(written)
+
+
+@pytest.mark.parametrize("written", [None, {}, {"vocs": {}, "algorthm": "auto"}, {"vocs": {}, "contexts": 3}])
+def test_a_file_that_was_altered_is_refused(written):
+    with pytest.raises(InvalidArgument, match="generator"):
+        WindvaneGenerator.model_validate(written)
 
 
 def test_without_gest_api_the_extra_is_named(monkeypatch):

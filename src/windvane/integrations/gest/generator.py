@@ -287,13 +287,22 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
             raise InvalidArgument(
                 f"generator: unknown keys {sorted(unknown)}; must be vocs, {', '.join(WRITTEN)}"
             )
+        for part in ("options", "contexts"):
+            if not isinstance(written.get(part, {}), Mapping):
+                raise InvalidArgument(f"generator: {part}={written[part]!r}: must be a dict")
         recipe = GeneratorRecipe.read(
             {"algorithm": "auto", "seed": None} | {k: written[k] for k in WRITTEN if k in written}
         )
-        return cls(VOCS.model_validate(written["vocs"]), **recipe.arguments())
+        vocs = VOCS.model_validate(copy.deepcopy(written["vocs"]))  # which takes the types out of it
+        return cls(vocs, **recipe.arguments())
 
     def _written(self) -> dict[str, Any]:
-        return {"vocs": self.vocs.model_dump(), **self._recipe.note()}
+        """For a file; a run must not end because a trigger of the user's own cannot be written down."""
+        try:
+            note = self._recipe.note()
+        except InvalidType as error:
+            note = replace(self._recipe, options={}).note() | {"options": f"not written: {error}"}
+        return {"vocs": self.vocs.model_dump(), **note}
 
     # what pydantic looks for when a model, such as an Xopt, holds an object of a kind that it does not know
     __pydantic_serializer__ = SchemaSerializer(
