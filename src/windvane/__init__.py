@@ -102,6 +102,7 @@ from windvane.triggers import (
 
 if TYPE_CHECKING:
     from windvane.study import Study as Study
+    from windvane.study import studies as studies
 
 __version__ = "0.1.0"
 
@@ -211,11 +212,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Study` needs a database, which is an extra: imported when it is first used, and by no star import."""
-    if name == "Study":
-        return require("windvane.study", "studies").Study
+    """Studies need a database, which is an extra: imported when first used, and by no star import."""
+    if name in ("Study", "studies"):
+        return getattr(require("windvane.study", "studies"), name)
     raise AttributeError(f"module 'windvane' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "Study"})
+    return sorted({*globals(), "Study", "studies"})

@@ -132,6 +132,16 @@ class Optimizer:
         found = reaches(surrogate.model.kernel, space, self.data.X)
         return tuple(name for name, reach in found.items() if reach >= 1.0)
 
+    @property
+    def beliefs(self) -> dict[str, float]:
+        """The weights of the hypotheses that the model chooses between, by name, if there are any."""
+        return self._progress.surrogate.beliefs()
+
+    @property
+    def second_look(self) -> bool:
+        """Whether the last observation is set aside, until the next one tells what it was."""
+        return self._progress.held is not None
+
     def _now(self, time: Any) -> tuple[float, float]:
         """A time as told, and on the model's axis, where the first observation is at 1."""
         last, origin = self._progress.last_time, self._progress.origin

@@ -54,9 +54,11 @@ def test_version_1_is_migrated_with_its_data(database_url):
         database.webhooks.add("http://localhost/", "old")
         assert database.tokens.check(database.tokens.add("one")).label == "one"
         with database.link.reading() as connection:
-            assert connection.exec_driver_sql("SELECT version FROM windvane_schema").scalars().all() == [2]
+            assert connection.exec_driver_sql("SELECT version FROM windvane_schema").scalars().all() == [
+                migrations.VERSION
+            ]
             if database.kind == "sqlite":
-                assert connection.exec_driver_sql("PRAGMA user_version").scalar() == 2
+                assert connection.exec_driver_sql("PRAGMA user_version").scalar() == migrations.VERSION
                 assert (
                     connection.exec_driver_sql("PRAGMA application_id").scalar() == migrations.APPLICATION_ID
                 )

@@ -126,9 +126,14 @@ def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
     return None if found is None else read(connection, study_id, after=found[0] - 1, up_to=found[0])[0]
 
 
-def checkpoint(connection: Connection, study_id: int) -> tuple[int, str]:
-    """The newest checkpoint: the number of the last record in it, and the state as JSON."""
+def checkpoint(connection: Connection, study_id: int, before: int | None = None) -> tuple[int, str]:
+    """The newest checkpoint: the number of the last record in it, and the state as JSON.
+
+    With `before`, the newest that does not have that record in it.
+    """
     rows = select(checkpoints.c.seq, checkpoints.c.state).where(checkpoints.c.study_id == study_id)
+    if before is not None:
+        rows = rows.where(checkpoints.c.seq < before)
     found = connection.execute(rows.order_by(checkpoints.c.seq.desc()).limit(1)).first()
     if found is None:
         raise UnknownName("the study was deleted")
@@ -144,10 +149,12 @@ def append(
     size: int,
     pending: int,
     state: Any | None = None,
+    redefined: tuple[Mapping[str, Any], Any] | None = None,
 ) -> None:
     """Write records that build on the head `before`; `Stale` if that is no longer the head.
 
     In the same transaction a reset leaves a delivery for each webhook, and `state` becomes the checkpoint.
+    `redefined` is another definition of the study, and its state before the first record.
     """
     kinds = [record.kind for record in records]
     changed = [record for record in records if record.reset]
@@ -172,7 +179,12 @@ def append(
     WRITE.run_many(connection, [record.row(study_id) for record in records])
     for record in changed:
         _announce(connection, study_id, record)
-    if state is not None:
+    if redefined is not None:
+        definition, start = redefined
+        now = update(studies).where(studies.c.id == study_id).values(definition=dumps(dict(definition)))
+        connection.execute(now)
+        keep(connection, study_id, {0: start, last.seq: state})
+    elif state is not None:
         keep(connection, study_id, {last.seq: state})
 
 

@@ -27,7 +27,16 @@ def _access(connection: Connection) -> None:
         table.create(connection)
 
 
-STEPS: tuple[Step, ...] = (_journal, _access)
+def _amendments(connection: Connection) -> None:
+    """Version 3: records that amend others. Their kinds have longer names; SQLite does not count letters.
+
+    The version is what matters there: a Windvane that does not know these records must not follow them.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("ALTER TABLE windvane_events ALTER COLUMN kind TYPE VARCHAR(16)"))
+
+
+STEPS: tuple[Step, ...] = (_journal, _access, _amendments)
 VERSION = len(STEPS)
 APPLICATION_ID = 0x57564E45  # "WVNE", in the header of an SQLite file
 

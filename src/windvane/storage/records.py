@@ -6,15 +6,20 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Row
 
 from windvane.errors import CorruptState
 from windvane.reading import told_as
 
-Kind = Literal["asked", "told", "failed", "expired"]
-KINDS: tuple[Kind, ...] = ("asked", "told", "failed", "expired")
+Kind = Literal["asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+AMENDING: tuple[Kind, ...] = (
+    "retracted",
+    "corrected",
+    "redefined",
+)  # say that earlier records count otherwise
 ONCE = ("step", "x", "y", "reset", "reason")  # of an event: columns of their own
 
 
@@ -32,7 +37,8 @@ class Record:
 
     `at` is when it was recorded, in seconds since 1970. `trial` is None for an evaluation that nobody asked
     for. `time` is the caller's own timestamp as given. `event` is what `Event.as_dict` gave for a tell; its
-    "time" is the one the model used. `reason` explains a reset or an outlier, or says why a trial failed.
+    "time" is the one the model used. `reason` explains a reset or an outlier, or says why a trial failed. Of
+    a record that amends others, `event` says which, and what has come of it.
     """
 
     seq: int

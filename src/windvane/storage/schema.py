@@ -59,7 +59,7 @@ events = Table(
         autoincrement=False,
     ),
     Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("kind", String(8), nullable=False),
+    Column("kind", String(16), nullable=False),
     Column("at", Double, nullable=False),
     Column("trial", Integer),
     Column("x", Text),

@@ -26,12 +26,14 @@ FEWEST = 10  # of them, to say anything
 LEVEL = 0.95
 QUANTILE = 1.959964  # of the normal distribution, for that level
 MOST_ARMS = 10_000  # for which the runner-up is looked up
-FORCED = "forced: "
+FORCED = "forced: "  # in the reason of an event that was recorded before events had a cause
 
 
 @dataclass(frozen=True)
 class LastReset:
-    """The last reset. `kind`: "alarm", "forced", "periodic", "no improvement" or "belief" (of a mixture).
+    """The last reset. `kind`: "alarm", "forced", "periodic", "no improvement", "asked", "belief" (a mixture).
+
+    Of one that somebody asked for there is no observation, and what is about one is None or NaN.
 
     `expected` and `spread` are the mean and standard deviation of y as predicted before it was seen, noise
     included; `sigmas` is how many of the latter `seen` was off, and `p_value` the probability of being at
@@ -112,6 +114,7 @@ class Explanation:
     beliefs: Mapping[str, float]  # the weights of the hypotheses, if the model has any
     looked_at: int  # how many observations "lately" is
     follows: tuple[str, ...] = ()  # the contexts that the objective follows, as `Optimizer.follows` says
+    amendments: tuple[Mapping[str, Any], ...] = ()  # values taken back or corrected, other spaces
 
     @property
     def text(self) -> str:
@@ -132,12 +135,17 @@ class Explanation:
 
 
 def explain(
-    resets: Sequence[Record], recent: Sequence[Record], optimizer: Optimizer, summary: Summary
+    resets: Sequence[Record],
+    recent: Sequence[Record],
+    optimizer: Optimizer,
+    summary: Summary,
+    amending: Sequence[Record] = (),
 ) -> Explanation:
     """In words and figures: the last reset and why, what is believed best now, and how sure that is.
 
-    `resets` are the records of resets, of which the last one counts; `recent` the last records of tells, in
-    order; `optimizer` is only looked at.
+    `resets` are the records of resets, of which the last one counts; with amendments all of them. `recent`
+    are the last records of tells, in order; `optimizer` is only looked at. `amending` are the records that
+    say that others count otherwise.
     """
     events = [record.event for record in recent if record.event is not None]
     last = max(resets, key=lambda record: record.seq, default=None)
@@ -150,7 +158,7 @@ def explain(
         algorithm=summary.algorithm,
         goal=summary.goal,
         tells=summary.tells,
-        resets=summary.resets,
+        resets=len(resets) if amending else summary.resets,
         pending=summary.pending,
         failed=summary.failed,
         reset=reset,
@@ -159,11 +167,12 @@ def explain(
         coverage=None if residuals is None else coverage_of(residuals, LEVEL),
         half=None if residuals is None else coverage_of(residuals, 0.5),
         nearest=_nearest(events, optimizer.composition.window.low),
-        set_aside=events[-1] if events and events[-1]["set_aside"] else None,
+        set_aside=events[-1] if events and optimizer.second_look else None,
         outliers=tuple(event for event in events if event["outlier"] is not None),
-        beliefs=dict(events[-1]["beliefs"]) if events else {},
+        beliefs=optimizer.beliefs if events else {},
         looked_at=len(events),
         follows=optimizer.follows(),
+        amendments=tuple(map(_amendment, amending)),
     )
 
 
@@ -181,8 +190,44 @@ def _sigmas(event: Mapping[str, Any]) -> float:
     return off / spread if spread > 0.0 else math.copysign(math.inf, off)
 
 
+def _amendment(record: Record) -> dict[str, Any]:
+    event = record.event or {}
+    found = {"kind": record.kind, "seq": record.seq, "at": record.at, "reason": record.reason}
+    found |= {"undone": len(event["undone"]), "new": len(event["new"])}
+    if record.kind == "redefined":
+        return {**found, "left_out": event["left_out"]}
+    value = record.y if record.kind == "corrected" else None
+    return {**found, "trial": record.trial, "record": event["record"], "was": event["was"], "y": value}
+
+
+def _asked(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> LastReset:
+    """A reset about which there is nothing to say but that it was asked for."""
+    return LastReset(
+        kind="asked",
+        step=event["step"],
+        steps_ago=max(0, optimizer.step - 1 - event["step"]),
+        time=event["time"],
+        at=record.at,
+        x=None,
+        expected=math.nan,
+        spread=math.nan,
+        seen=math.nan,
+        sigmas=math.nan,
+        p_value=math.nan,
+        statistic=None,
+        threshold=None,
+        elapsed=event["elapsed"],
+        kept=event["kept"],
+        reason=event["reason"],
+        beliefs=dict(event["beliefs"]),
+        false_alarm=NO_ALARM,
+    )
+
+
 def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> LastReset:
-    sigmas, spread, kind = _sigmas(event), _spread(event), _kind(event["reason"], optimizer)
+    if event.get("cause") == "asked":
+        return _asked(record, event, optimizer)
+    sigmas, spread, kind = _sigmas(event), _spread(event), _kind(event, optimizer)
     promised = NO_ALARM
     if kind != "forced":
         promised = promise(
@@ -195,7 +240,7 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> La
     return LastReset(
         kind=kind,
         step=event["step"],
-        steps_ago=optimizer.step - 1 - event["step"],
+        steps_ago=max(0, optimizer.step - 1 - event["step"]),
         time=event["time"],
         at=record.at,
         x=plain(event["x"]),
@@ -215,8 +260,8 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> La
     )
 
 
-def _kind(reason: str, optimizer: Optimizer) -> str:
-    if FORCED in reason:
+def _kind(event: Mapping[str, Any], optimizer: Optimizer) -> str:
+    if event.get("cause") == "forced" or ("cause" not in event and FORCED in event["reason"]):
         return "forced"
     trigger = alarm(optimizer.composition.trigger)
     if isinstance(trigger, Periodic):

@@ -14,7 +14,7 @@ from windvane.errors import CorruptState
 from windvane.optimizer import Optimizer, restore
 from windvane.reading import Reading
 from windvane.spelling import plain
-from windvane.storage import Record, journal
+from windvane.storage import AMENDING, Record, journal
 from windvane.storage.records import Kind
 from windvane.study.trial import Trial
 
@@ -86,10 +86,20 @@ class Live:
         last = self.optimizer.last_time
         return time if time is None or last is None else max(time, last)
 
-    def apply(self, record: Record, *, told: bool = False) -> None:
-        """Follow the journal by one record; `told` if the optimiser has heard of it already."""
+    def apply(self, record: Record, *, told: bool = False) -> Event | None:
+        """Follow the journal by one record; `told` if the optimiser has heard of it, or need not hear of it.
+
+        Returns what the optimiser said. To a record that amends others it cannot be led from here: its state
+        after that is in a checkpoint, or made from the beginning (`study.amendments`).
+        """
         if record.seq != self.head + 1:
             raise CorruptState(f"journal: record {self.head + 1} is missing. Restore it from a backup")
+        if record.kind in AMENDING and not told:
+            raise CorruptState(
+                f"checkpoint: that of record {record.seq} is missing. The journal is whole: "
+                "`windvane study rebuild NAME`, or study.rebuild(), makes it anew"
+            )
+        said: Event | None = None
         if record.kind == "asked":
             trial = Trial.of(record)
             self.pending[trial.number] = trial
@@ -98,12 +108,17 @@ class Live:
             self.pending.pop(record.trial, None)
         if record.kind == "told" and not told:
             assert record.event is not None
-            self.optimizer.tell(record.x, time=record.event["time"], **record.told)
-        if record.kind == "failed":
+            # a time that was told may count as it is, once another is taken back that was before it
+            time = record.event["time"] if record.time is None else self.not_before(record.time)
+            said = self.optimizer.tell(record.x, time=time, **record.told)
+        elif record.kind == "failed" and not told:
             self.optimizer.fail(record.x, reason=record.reason or "")
+        elif record.kind == "reset" and not told:
+            said = self.optimizer.reset(record.reason)
         self.tells += record.kind == "told"
         self.records += 1
         self.head = record.seq
+        return said
 
     def arrived(self, head: int) -> None:
         """An error unless this is the record `head`: the end of the journal may be missing too."""
@@ -112,9 +127,9 @@ class Live:
                 f"journal: records {self.head + 1} to {head} are missing. Restore it from a backup"
             )
 
-    def checkpoint(self) -> dict[str, Any] | None:
-        """The state, if it is time to keep it."""
-        if self.tells < SPARSE and self.records < MANY:
+    def checkpoint(self, *, now: bool = False) -> dict[str, Any] | None:
+        """The state, if it is time to keep it, or to be kept `now`."""
+        if not now and self.tells < SPARSE and self.records < MANY:
             return None
         self.tells = self.records = 0
         return self.state()
@@ -136,9 +151,17 @@ class UnwrittenStep:
         self.now = now
         self.before = live.head
         self.records: list[Record] = []
+        self.amended = False  # earlier records count otherwise from here on
+        self.redefined: tuple[Mapping[str, Any], Any] | None = None
 
     def write(self, kind: Kind, *, told: bool = False, **fields: Any) -> Record:
         """The next record."""
+        if kind != "told" and fields.get("event") is not None:  # as it will be read
+            alone = {"step": None, "x": None, "y": None, "reset": False, "reason": ""}
+            fields["event"] = {
+                **{name: fields.get(name, none) for name, none in alone.items()},
+                **fields["event"],
+            }
         record = Record(self.live.head + 1, kind, self.now, **fields)
         self.live.apply(record, told=told)
         self.records.append(record)
@@ -160,6 +183,18 @@ class UnwrittenStep:
             "told", told=True, trial=trial, x=plain(event.x), y=event.y, time=time, **said, **fields
         )
 
+    def reset(self, reason: str, **fields: Any) -> Record:
+        """A reset that somebody asks for."""
+        self.expire()
+        event = self.live.optimizer.reset(reason)
+        said = {"step": event.step, "reset": True, "reason": event.reason, "event": event.as_dict()}
+        return self.write("reset", told=True, **said, **fields)
+
+    def amend(self, kind: Kind, optimizer: Optimizer, **fields: Any) -> Record:
+        """A record that says that earlier ones count otherwise; the optimiser is as that makes it."""
+        self.live.optimizer, self.amended = optimizer, True
+        return self.write(kind, told=True, **fields)
+
     def expire(self, but: int | None = None) -> None:
         """Records for the trials whose time is up."""
         for trial in self.live.expired(self.now):
@@ -172,5 +207,11 @@ class UnwrittenStep:
             live = self.live
             counters = {"size": live.optimizer.size, "pending": len(live.pending)}
             journal.append(
-                connection, study_id, self.before, self.records, state=live.checkpoint(), **counters
+                connection,
+                study_id,
+                self.before,
+                self.records,
+                state=live.checkpoint(now=self.amended),
+                redefined=self.redefined,
+                **counters,
             )

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
-from windvane.storage import Record, Summary, journal
+from windvane.storage import AMENDING, Record, Summary, journal
 from windvane.storage.link import Link
+from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.trial import Trial
 
@@ -39,6 +40,16 @@ class Session:
         self._live: Live | None = None
         self._rivals = False  # others have written since the last look
 
+    @property
+    def id(self) -> int:
+        """The database's number of the study."""
+        return self._id
+
+    @property
+    def name(self) -> str:
+        """Of the study."""
+        return self._name
+
     @contextmanager
     def live(self) -> Iterator[Live]:
         """The study as of now, while nobody else in this process uses it."""
@@ -47,11 +58,14 @@ class Session:
                 live = self._catch_up(connection)
             yield live
 
-    def write(self, work: Callable[[UnwrittenStep, Connection], Result]) -> Result:
-        """Carry out a step and write its records; on any failure neither memory nor disk has changed."""
+    def write(self, work: Callable[[UnwrittenStep, Connection], Result], *, long: bool = False) -> Result:
+        """Carry out a step and write its records; on any failure neither memory nor disk has changed.
+
+        A `long` one is begun without a lock in any case: if others write meanwhile, it goes on from there.
+        """
         with self._lock:
             try:
-                return self._attempt(work, locked=self._rivals)
+                return self._attempt(work, locked=self._rivals and not long)
             except journal.Stale:
                 self._rivals = True
                 return self._attempt(work, locked=True)
@@ -84,7 +98,11 @@ class Session:
         else:
             self._rivals = live.head < head
         if live.head < head:
-            for record in journal.read(connection, self._id, after=live.head, up_to=head):
+            records = journal.read(connection, self._id, after=live.head, up_to=head)
+            if any(record.kind in AMENDING for record in records):  # somebody else's: their state is on disk
+                live = Live.restore(*journal.checkpoint(connection, self._id))
+                records = [record for record in records if record.seq > live.head]
+            for record in records:
                 live.apply(record)
             live.arrived(head)
         self._live = live
@@ -104,15 +122,17 @@ class Session:
     def rebuild(self, fresh: Live, on_progress: Callable[[int, int], None]) -> int:
         """Follow the whole journal from the beginning, and make the outcome the checkpoint."""
         states = {0: fresh.state()}
+        right: Right = {}
         with self._lock:
             self._live = None
             with self._link.reading() as connection:
                 head = journal.head(connection, self._id)
+                right = right_values(connection, self._id)
             while fresh.head < head:
                 with self._link.reading() as connection:
                     records = journal.read(connection, self._id, after=fresh.head, up_to=head, limit=BATCH)
                 for record in records:
-                    fresh.apply(record)
+                    follow(fresh, record, right)
                 fresh.arrived(head if len(records) < BATCH else fresh.head)
                 on_progress(fresh.head, head)
             states[head] = fresh.state()
@@ -139,9 +159,14 @@ class Session:
             known = f"its trials are 1 to {live.trials}" if live.trials else "nothing has been asked yet"
             raise UnknownName(f"trial={number}: study {self._name!r} has none of that number; {known}")
         last = records[-1]
-        if last.kind == "told":
+        if last.kind in ("told", "corrected"):
             told = f"told already, y = {last.y!r} (record {last.seq})"
             raise Conflict(f"trial={number}: {told}; nothing was changed")
+        if last.kind == "retracted":
+            raise Conflict(
+                f"trial={number}: its value was taken back (record {last.seq}); nothing was changed. "
+                "A later measurement can be added without a trial"
+            )
         if last.kind == "failed":
             raise Conflict(
                 f"trial={number}: recorded as failed already (record {last.seq}); nothing was changed. "

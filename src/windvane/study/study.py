@@ -6,20 +6,22 @@ import time as clocks
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from windvane.checks import Array, integer, one_of, real
+from windvane.checks import Array, Time, instant, integer, one_of
 from windvane.data import Best, Event
 from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
 from windvane.optimizer import Optimizer
 from windvane.reading import Reading
 from windvane.spaces.base import Domain
-from windvane.storage import KINDS, Database, Record, Summary, journal
+from windvane.storage import AMENDING, KINDS, Database, Record, Summary, journal
 from windvane.study import export, logs
+from windvane.study.amending import OnProgress, amend, change_space, target_of
+from windvane.study.amendments import as_they_count, resets_now
 from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
 from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
@@ -28,6 +30,7 @@ from windvane.study.session import Session, reused
 from windvane.study.trial import Trial
 
 DAY = 86_400.0
+MOST_AT_ONCE = 1000  # trials that one `ask` begins
 BATCH = 256  # observations of a log that are imported in one transaction
 UNSET: Any = object()
 Clock = Callable[[], float]
@@ -130,44 +133,84 @@ class Study:
 
     # -- writing -------------------------------------------------------------------------------------
 
+    @overload
     def ask(
         self,
-        time: float | None = None,
+        time: Time = None,
         *,
         context: Mapping[str, Any] | None = None,
         available: Any = None,
+        count: None = None,
         expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> Trial:
+    ) -> Trial: ...
+
+    @overload
+    def ask(
+        self,
+        time: Time = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        available: Any = None,
+        count: int,
+        expires_after: float | None = UNSET,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> list[Trial]: ...
+
+    def ask(
+        self,
+        time: Time = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        available: Any = None,
+        count: int | None = None,
+        expires_after: float | None = UNSET,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Trial | list[Trial]:
         """A point to evaluate. Every call begins a new trial, also while others are out.
 
         `context` says what is observed now, if the space has contexts; the trial's point has them in it.
-        `available` are the only points that may be asked for this time, of a finite space. The same `key`
+        `available` are the only points that may be asked for this time, of a finite space. With `count` it
+        is a list of so many trials, each with a point chosen beside the others. The same `key`
         again gives the same trial, so that a request that was cut can be repeated.
         """
         given = self.definition["expires_after"] if expires_after is UNSET else expires_after
         patience, notes, key = duration("expires_after", given), metadata_of(metadata), key_text(key)
-        time = _time(time)
+        stamp = _time(time)
+        if count is not None:
+            count = integer("count", count, at_least=1, at_most=MOST_AT_ONCE)
 
-        def work(step: UnwrittenStep, connection: Connection) -> Record:
+        def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
             before = self._session.before(connection, key, "asked")
             if before is not None:
-                return before
+                return self._asked_together(connection, before, count)
             step.expire()
-            x = step.live.ask(time, context, available)
             expires = None if patience is None else step.now + patience
-            return step.write(
-                "asked", trial=step.live.trials + 1, x=x, time=time, expires=expires, metadata=notes, key=key
-            )
+            asked: dict[str, Any] = {"time": stamp, "expires": expires, "metadata": notes}
+            first = {**asked, "key": key, "event": None if count is None else {"count": count}}
+            found: list[Record] = []
+            for _ in range(count or 1):
+                number, x = step.live.trials + 1, step.live.ask(stamp, context, available)
+                found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
+            return found
 
-        return Trial.of(self._session.write(work))
+        trials = [Trial.of(record) for record in self._session.write(work)]
+        return trials[0] if count is None else trials
+
+    def _asked_together(self, connection: Connection, first: Record, count: int | None) -> list[Record]:
+        """The records of trials that began together, of which the first has the key."""
+        if (first.event or {}).get("count") != count:
+            raise reused(first)
+        return journal.read(connection, self.id, after=first.seq - 1, up_to=first.seq - 1 + (count or 1))
 
     def tell(
         self,
         trial: Trial | int,
         y: float | Sequence[float],
-        time: float | None = None,
+        time: Time = None,
         *,
         noise_variance: float | None = None,
         std: float | None = None,
@@ -192,7 +235,7 @@ class Study:
         self,
         x: Any,
         y: float | Sequence[float],
-        time: float | None = None,
+        time: Time = None,
         *,
         noise_variance: float | None = None,
         std: float | None = None,
@@ -212,7 +255,7 @@ class Study:
         self,
         trial: Trial | int,
         y: float | Sequence[float],
-        time: float | None = None,
+        time: Time = None,
         *,
         noise_variance: float | None = None,
         std: float | None = None,
@@ -221,14 +264,14 @@ class Study:
     ) -> Record:
         """As `tell`, but returns the record in the journal."""
         number, notes, key = trial_number(trial), metadata_of(metadata), key_text(key)
-        reading, time = _reading(y, noise_variance, std), _time(time)
+        reading, stamp = _reading(y, noise_variance, std), _time(time)
 
         def work(step: UnwrittenStep, connection: Connection) -> Record:
             before = self._session.before(connection, key, "told", trial=number, told=reading.told)
             if before is not None:
                 return before
             x = self._session.waiting(step.live, connection, number).x
-            return step.tell(x, reading, time, trial=number, metadata=notes, key=key)
+            return step.tell(x, reading, stamp, trial=number, metadata=notes, key=key)
 
         return self._session.write(work)
 
@@ -236,7 +279,7 @@ class Study:
         self,
         x: Any,
         y: float | Sequence[float],
-        time: float | None = None,
+        time: Time = None,
         *,
         noise_variance: float | None = None,
         std: float | None = None,
@@ -245,12 +288,12 @@ class Study:
     ) -> Record:
         """As `add`, but returns the record in the journal."""
         notes, key = metadata_of(metadata), key_text(key)
-        reading, time = _reading(y, noise_variance, std), _time(time)
+        reading, stamp = _reading(y, noise_variance, std), _time(time)
 
         def work(step: UnwrittenStep, connection: Connection) -> Record:
             before = self._session.before(connection, key, "told", trial=None, told=reading.told)
             if before is None:
-                return step.tell(x, reading, time, metadata=notes, key=key)
+                return step.tell(x, reading, stamp, metadata=notes, key=key)
             encode = step.live.optimizer.space.encode
             if not np.array_equal(encode(x), encode(before.x)):
                 raise reused(before)
@@ -283,6 +326,110 @@ class Study:
             return step.write("failed", trial=number, x=x, reason=why, metadata=notes, key=key)
 
         return self._session.write(work)
+
+    # -- a hand on the wheel -------------------------------------------------------------------------
+
+    def reset(
+        self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
+    ) -> Event:
+        """Something is known to have changed: what was told before is of the past, see `Optimizer.reset`."""
+        return _event(self.submit_reset(reason, metadata=metadata, key=key))
+
+    def submit_reset(
+        self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
+    ) -> Record:
+        """As `reset`, but returns the record in the journal."""
+        why, notes, key = reason_text(reason), metadata_of(metadata), key_text(key)
+
+        def work(step: UnwrittenStep, connection: Connection) -> Record:
+            before = self._session.before(connection, key, "reset")
+            if before is None:
+                return step.reset(why, metadata=notes, key=key)
+            if why and before.reason != why:
+                raise reused(before)
+            return before
+
+        return self._session.write(work)
+
+    def retract(
+        self,
+        trial: Trial | Record | int,
+        reason: str = "",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        on_progress: OnProgress = lambda _done, _total: None,
+    ) -> Record:
+        """Take back the value of a trial, or of a record if nobody had asked for it: it was wrong.
+
+        The journal keeps it, and says that it does not count. The optimiser is then as if it had never been
+        told: the tells since the last checkpoint before it are followed again, which takes as long as they
+        took.
+        """
+        target = target_of(trial)
+        return amend(
+            self._session,
+            target,
+            None,
+            reason_text(reason),
+            metadata_of(metadata),
+            key_text(key),
+            on_progress,
+        )
+
+    def correct(
+        self,
+        trial: Trial | Record | int,
+        y: float | Sequence[float],
+        reason: str = "",
+        *,
+        noise_variance: float | None = None,
+        std: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        on_progress: OnProgress = lambda _done, _total: None,
+    ) -> Record:
+        """Another value for a trial, or for a record: the optimiser is then as if it had been told that one.
+
+        As `retract` otherwise. What was told of the noise stays unless it is told anew. What was taken back
+        cannot be corrected.
+        """
+        target, value = target_of(trial), _reading(y, noise_variance, std)
+        return amend(
+            self._session,
+            target,
+            value,
+            reason_text(reason),
+            metadata_of(metadata),
+            key_text(key),
+            on_progress,
+        )
+
+    def change_space(
+        self,
+        space: Domain,
+        reason: str = "",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        on_progress: OnProgress = lambda _done, _total: None,
+    ) -> Record:
+        """Go on in another space of the same parameters: other bounds, an option more or less.
+
+        The optimiser is then as if it had been told, in this space, all that was measured inside it; the
+        record's `event["left_out"]` says how many values lie outside. Should the space become larger again,
+        they come back. Trials that are out and lie outside expire. The whole journal is followed again.
+        """
+        record, self.definition = change_space(
+            self._session, space, reason_text(reason), metadata_of(metadata), key_text(key), on_progress
+        )
+        return record
+
+    def delete(self) -> None:
+        """Delete the study and everything about it. There is no way back."""
+        self.summary()  # or another one of this name would go
+        self.database.delete(self.name)
+        self._session.forget()
 
     def add_many(self, rows: Sequence[tuple[Any, ...]]) -> int:
         """Observations (x, y, time, metadata) that nobody asked for, all or none; returns how many.
@@ -325,6 +472,7 @@ class Study:
         For a checkpoint that is damaged, or that a version of Windvane with another format wrote. Nobody
         else should write to the study meanwhile.
         """
+        self.definition = self.summary().definition
         return self._session.rebuild(Live(remake(self.definition)), on_progress)
 
     @property
@@ -372,7 +520,7 @@ class Study:
             raise UnknownName(f"trial={number}: study {self.name!r} has none of that number")
         trial, last = Trial.of(records[0]), records[-1].kind
         if last != "asked":
-            return replace(trial, status=last)
+            return replace(trial, status="told" if last == "corrected" else last)  # type: ignore[arg-type]
         late = trial.expires_at is not None and trial.expires_at <= self._clock()
         return replace(trial, status="expired") if late else trial
 
@@ -398,26 +546,39 @@ class Study:
                 journal.head(connection, self.id)  # deleted?
             return found
 
-    def best(self, time: float | None = None, *, context: Mapping[str, Any] | None = None) -> Best:
+    def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
         """The point believed best now, under this context, with mean and standard deviation."""
         with self._session.live() as live:
             return live.optimizer.best(live.not_before(_time(time)), context=context)
 
-    def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
+    def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective at points."""
         with self._session.live() as live:
             return live.optimizer.predict(points, live.not_before(_time(time)))
 
     def explain(self) -> Explanation:
         """In words and figures: the last reset and why, what is believed best now, and how sure that is."""
-        resets = self.events(resets=True, newest=True, limit=1)
+        amending = self.events(kinds=AMENDING)
+        # whether a reset counts still is said by the amendments: then all of them are looked at
+        resets = self.events(resets=True, newest=True, limit=None if amending else 1)
         recent = self.events(kinds=["told"], newest=True, limit=RECENT)
         with self._session.live() as live:
-            return explain(resets, recent, live.optimizer, self.summary())
+            if amending:
+                resets = resets_now(resets, amending)
+                recent = as_they_count(recent, amending, live.optimizer.space)
+            return explain(resets, recent, live.optimizer, self.summary(), amending)
 
     def export(self, path: str | Path, format: str | None = None) -> int:
         """Write the journal as "csv", "jsonl" or "parquet" (from the file's ending if left out)."""
         return export.export(self, path, format)
+
+
+def studies(url: str | Path | Database) -> list[Summary]:
+    """The studies in a database, each at a glance, by name."""
+    if isinstance(url, Database):
+        return url.studies()
+    with Database(url) as database:
+        return database.studies()
 
 
 def _reading(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
@@ -432,7 +593,7 @@ def _reading(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
 
 
 def _time(time: Any) -> float | None:
-    return None if time is None else real("time", time) + 0.0
+    return None if time is None else instant("time", time) + 0.0
 
 
 def _event(record: Record) -> Event:

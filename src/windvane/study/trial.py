@@ -11,7 +11,7 @@ from typing import Any, Literal
 from windvane.notebook import card, shown
 from windvane.storage import Record
 
-Status = Literal["pending", "told", "failed", "expired"]
+Status = Literal["pending", "told", "failed", "expired", "retracted"]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from windvane.notebook import shown
 if TYPE_CHECKING:
     from windvane.study.explain import Explanation
 
+FEW = 5  # amendments that are told one by one
 SERIOUS = 0.05  # the weight from which a hypothesis is worth mentioning
 
 
@@ -24,7 +26,14 @@ def text(found: Explanation) -> str:
     )
     if found.belief is None:
         return f"{head}\nNothing has been told yet, so nothing is believed and nothing can be explained."
-    parts = [head, _about_reset(found), _about_outliers(found), _about_belief(found), _about_data(found)]
+    parts = [
+        head,
+        _about_reset(found),
+        _about_amendments(found),
+        _about_outliers(found),
+        _about_belief(found),
+        _about_data(found),
+    ]
     return "\n".join(part for part in (*parts, _about_coverage(found)) if part)
 
 
@@ -43,6 +52,10 @@ def _about_reset(found: Explanation) -> str:
     ago = (
         "at the last observation" if reset.steps_ago == 0 else f"{_count(reset.steps_ago, 'observation')} ago"
     )
+    if reset.kind == "asked":
+        past = "All that was told before it is of the past."
+        since = f"{_count(reset.steps_ago, 'observation')} since" if reset.steps_ago else "none since"
+        return f"A reset was asked for after step {reset.step}, {since} ({when}): {reset.reason}. {past}"
     kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
     head = f"The last reset was at step {reset.step}, {ago} ({when}), {kept}: {reset.reason}."
     seen = (
@@ -66,6 +79,33 @@ def _about_reset(found: Explanation) -> str:
         step = f"At this step a false alarm had probability {_small(reset.false_alarm.at_step)}."
     parts = (head, found_out, seen, chance, step, reset.false_alarm.words)
     return " ".join(part for part in parts if part)
+
+
+def _about_amendments(found: Explanation) -> str:
+    """What was done by hand: the last few of it."""
+    if not found.amendments:
+        return ""
+    more = len(found.amendments) - FEW
+    said = "; ".join(map(_amendment, found.amendments[-FEW:]))
+    return f"By hand: {f'{more} before, and ' if more > 0 else ''}{said}."
+
+
+def _amendment(one: Mapping[str, Any]) -> str:
+    if one["kind"] == "redefined":
+        out = one["left_out"]
+        what = (
+            f"the space was changed, and {_count(out, 'observation')} outside it left out"
+            if out
+            else ("the space was changed, and everything measured lies in it")
+        )
+    else:
+        of = f"record {one['record']}" if one["trial"] is None else f"trial {one['trial']}"
+        done = "taken back" if one["kind"] == "retracted" else f"corrected to {one['y']:.4g}"
+        what = f"the value of {of}, {one['was']:.4g}, was {done}"
+    why = f" ({one['reason']})" if one["reason"] else ""
+    gone = f", and {_count(one['undone'], 'reset')} with it" if one["undone"] else ""
+    new = f", which gave {_count(one['new'], 'reset')} that had not been" if one["new"] else ""
+    return f"{what}{why}{gone}{new}"
 
 
 def _about_outliers(found: Explanation) -> str:

@@ -35,7 +35,7 @@ async def ask(
         options["expires_after"] = given.expires_after
 
     def work(study: Study) -> Trial:
-        return study.ask(
+        trial: Trial = study.ask(
             given.time,
             context=given.context,
             available=given.available,
@@ -43,6 +43,7 @@ async def ask(
             key=key,
             **options,
         )
+        return trial
 
     trial = await service.use(name, work)
     service.streams.ring(name)

@@ -1,0 +1,173 @@
+"""A hand on the wheel: a value is taken back or corrected, the space changes. Each is a record of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from windvane.codec import decode, encode
+from windvane.errors import Conflict, InvalidType, UnknownName
+from windvane.reading import Reading
+from windvane.spaces.base import Domain
+from windvane.storage import AMENDING, Record, journal
+from windvane.storage.records import Kind
+from windvane.study.amendments import SecondReading, check_change, inside, right_values, told_of
+from windvane.study.checks import trial_number
+from windvane.study.definition import remake
+from windvane.study.live import Live, UnwrittenStep
+from windvane.study.session import Session, reused
+
+OUTSIDE = "outside the space as it is now"
+OnProgress = Callable[[int, int], None]
+
+
+def target_of(trial: Any) -> tuple[str, int]:
+    """What is meant: ("trial", its number), or ("record", its number) of a record."""
+    if isinstance(trial, Record):
+        return ("trial", trial.trial) if trial.trial is not None else ("record", trial.seq)
+    return "trial", trial_number(trial)
+
+
+def amend(
+    session: Session,
+    target: tuple[str, int],
+    correction: Reading | None,
+    reason: str,
+    notes: Mapping[str, Any],
+    key: str | None,
+    on_progress: OnProgress,
+) -> Record:
+    """Correct the value of a trial or a record, or take it back if there is none."""
+    kind: Kind = "retracted" if correction is None else "corrected"
+    begun: SecondReading | None = None
+
+    def work(step: UnwrittenStep, connection: Connection) -> Record:
+        nonlocal begun
+        before = session.before(connection, key, kind, reason=reason)
+        if before is not None:
+            same = target[1] == (before.trial if target[0] == "trial" else (before.event or {})["record"])
+            if not same or (
+                correction is not None and told_of(before)[:2] != (correction.y, correction.values)
+            ):
+                raise reused(before)
+            return before
+        told = _told(session, connection, target)
+        right = right_values(connection, session.id)
+        if told.seq in right and right[told.seq] is None:
+            raise Conflict(f"{target[0]}={target[1]}: its value was taken back already; nothing was changed")
+        was = right.get(told.seq) or told_of(told)
+        now = None
+        if correction is not None:
+            now = (
+                correction.y,
+                correction.values,
+                was[2] if correction.variance is None else correction.variance,
+            )
+        right[told.seq] = now
+        if begun is None or begun.right != right or _amended_since(session, connection, begun):
+            base = Live.restore(*journal.checkpoint(connection, session.id, before=told.seq))
+            begun = SecondReading(base, right, base.head)
+        begun.go_on(connection, session.id, step.before, on_progress)
+        step.expire()
+        y, values, variance = now or was
+        return step.amend(
+            kind,
+            begun.live.optimizer,
+            trial=told.trial,
+            x=told.x,
+            y=y,
+            reason=reason,
+            metadata=notes,
+            key=key,
+            event={
+                "record": told.seq,
+                "was": was[0],
+                "values": list(values),
+                "told_variance": variance,
+                **begun.account(),
+            },
+        )
+
+    return session.write(work, long=True)
+
+
+def change_space(
+    session: Session,
+    space: Domain,
+    reason: str,
+    notes: Mapping[str, Any],
+    key: str | None,
+    on_progress: OnProgress,
+) -> tuple[Record, Mapping[str, Any]]:
+    """Go on in another space, with what was measured in it; the record, and the definition as it is now."""
+    if not isinstance(space, Domain):
+        raise InvalidType(f"space={space!r}: must be a space such as wv.Box([(0, 1)])")
+    begun: SecondReading | None = None
+
+    def work(step: UnwrittenStep, connection: Connection) -> tuple[Record, Mapping[str, Any]]:
+        nonlocal begun
+        definition = journal.find(connection, session.name).definition
+        before = session.before(connection, key, "redefined", reason=reason)
+        if before is not None:
+            if (before.event or {})["space"] != encode(space):
+                raise reused(before)
+            return before, definition
+        check_change(decode(definition["space"]), space)
+        changed = {**definition, "space": encode(space)}
+        fresh = Live(remake(changed))
+        start = fresh.state()
+        right = right_values(connection, session.id)
+        if begun is None or begun.right != right or _amended_since(session, connection, begun):
+            begun = SecondReading(fresh, right, 0)
+        begun.go_on(connection, session.id, step.before, on_progress)
+        step.expire()
+        for trial in [*step.live.pending.values()]:
+            if not inside(space, trial.x):
+                step.write("expired", trial=trial.number, x=trial.x, reason=OUTSIDE)
+        event = {"space": encode(space), "was": definition["space"], "left_out": begun.left_out}
+        step.redefined = changed, start
+        record = step.amend(
+            "redefined",
+            begun.live.optimizer,
+            reason=reason,
+            metadata=notes,
+            key=key,
+            event={**event, **begun.account()},
+        )
+        return record, changed
+
+    return session.write(work, long=True)
+
+
+def _told(session: Session, connection: Connection, target: tuple[str, int]) -> Record:
+    """The record of the value that is meant."""
+    what, number = target
+    if what == "record":
+        found = journal.read(connection, session.id, after=number - 1, up_to=number)
+        if not found:
+            raise UnknownName(f"record={number}: study {session.name!r} has none of that number")
+        if found[0].kind != "told":
+            raise Conflict(
+                f"record={number}: is of kind {found[0].kind!r}; only a value that was told can be changed"
+            )
+        return found[0]
+    records = journal.of_trial(connection, session.id, number)
+    if not records:
+        raise UnknownName(f"trial={number}: study {session.name!r} has none of that number")
+    told = [record for record in records if record.kind == "told"]
+    if not told:
+        state = {
+            "asked": "has not been told yet",
+            "failed": "was recorded as failed",
+            "expired": "has expired",
+        }
+        last = state.get(records[-1].kind, "has no value")
+        raise Conflict(f"trial={number}: {last}, so there is no value to change; nothing was changed")
+    return told[-1]
+
+
+def _amended_since(session: Session, connection: Connection, begun: SecondReading) -> bool:
+    """Whether somebody else has amended the journal meanwhile: then it must be read from the beginning."""
+    return bool(journal.read(connection, session.id, after=begun.live.head, kinds=AMENDING, limit=1))

@@ -1,0 +1,235 @@
+"""What later records say of earlier ones: values that were taken back or corrected, a space that has changed.
+
+A journal is never rewritten. What it amounts to after an amendment is what the same records amount to when
+they are followed once more, with each value as it counts now: the optimiser is equal, bit for bit, to one
+that was told the right values at these times. That takes as long as the tells took, from the last checkpoint
+before the record in question; a space that has changed is followed from the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection
+
+from windvane.data import Event
+from windvane.errors import InvalidArgument, InvalidType
+from windvane.spaces import Arms, Box, Space
+from windvane.spaces.base import Domain
+from windvane.storage import AMENDING, Record, journal
+from windvane.study.live import Live
+
+BATCH = 1000  # records read at once
+Told: TypeAlias = tuple[float, tuple[float, ...], float | None]
+"""A value, the repeats that it is the mean of if there are any, and the noise variance if it was told."""
+
+Right: TypeAlias = Mapping[int, Told | None]
+"""What counts for a record, by its number; None if it was taken back."""
+
+
+def told_of(record: Record) -> Told:
+    """What was told at a record, or at one that corrects another."""
+    assert record.y is not None
+    event = _event(record)
+    return record.y, tuple(event.get("values") or ()), event.get("told_variance")
+
+
+def retold(record: Record, told: Told) -> Record:
+    """A record of a tell as if that had been told."""
+    y, values, variance = told
+    return replace(
+        record, y=y, event={**_event(record), "y": y, "values": list(values), "told_variance": variance}
+    )
+
+
+def right_values(connection: Connection, study_id: int) -> dict[int, Told | None]:
+    """What the journal says of its own records, the latest word last."""
+    found: dict[int, Told | None] = {}
+    for record in journal.read(connection, study_id, kinds=("retracted", "corrected")):
+        found[_event(record)["record"]] = told_of(record) if record.kind == "corrected" else None
+    return found
+
+
+def inside(space: Domain, x: Any) -> bool:
+    """Whether a point of an earlier space is one of this."""
+    try:
+        space.encode(x)
+    except (InvalidArgument, InvalidType):
+        return False
+    return True
+
+
+def follow(live: Live, record: Record, right: Right) -> Event | None:
+    """Follow the journal by one record as it counts now: not if it was taken back, nor outside the space."""
+    if record.kind in AMENDING:
+        return live.apply(record, told=True)
+    if record.kind in ("told", "failed"):
+        if record.seq in right:
+            value = right[record.seq]
+            if value is None:
+                return live.apply(record, told=True)
+            record = retold(record, value)
+        if not inside(live.optimizer.space, record.x):
+            return live.apply(record, told=True)
+    return live.apply(record)
+
+
+@dataclass
+class SecondReading:
+    """The journal followed once more. `start` is the record after which that began.
+
+    `undone` are records at which there was a reset and now there is none, `new` the events of those at which
+    there is one now, each with the number of its record; `left_out` counts what lies outside the space.
+    """
+
+    live: Live
+    right: Right
+    start: int
+    undone: list[int] = field(default_factory=list)
+    new: list[dict[str, Any]] = field(default_factory=list)
+    left_out: int = 0
+
+    def go_on(
+        self, connection: Connection, study_id: int, head: int, on_progress: Callable[[int, int], None]
+    ) -> None:
+        """Up to the record `head`."""
+        while self.live.head < head:
+            records = journal.read(connection, study_id, after=self.live.head, up_to=head, limit=BATCH)
+            for record in records:
+                self._follow(record)
+            self.live.arrived(head if len(records) < BATCH else self.live.head)
+            on_progress(self.live.head - self.start, head - self.start)
+
+    def _follow(self, record: Record) -> None:
+        event = follow(self.live, record, self.right)
+        if record.kind != "told":
+            return
+        if event is None and (record.seq not in self.right or self.right[record.seq]):
+            self.left_out += 1
+        now = event is not None and event.reset
+        if record.reset and not now:
+            self.undone.append(record.seq)
+        elif event is not None and now and not record.reset:
+            self.new.append({"record": record.seq, **event.as_dict()})
+
+    def account(self) -> dict[str, Any]:
+        """What has come of it, as plain JSON."""
+        optimizer = self.live.optimizer
+        return {
+            "from": self.start,
+            "undone": self.undone,
+            "new": self.new,
+            "size": optimizer.size,
+            "observations": optimizer.step - 1,
+        }
+
+
+def as_they_count(told: Iterable[Record], amending: Iterable[Record], space: Domain) -> list[Record]:
+    """Records of tells with their right values, without those taken back and those outside the space."""
+    right = {_event(each)["record"]: each for each in amending if each.kind != "redefined"}
+    found = []
+    for record in told:
+        word = right.get(record.seq)
+        if (word is not None and word.kind == "retracted") or not inside(space, record.x):
+            continue
+        if word is not None:
+            record = retold(record, told_of(word))
+        found.append(record)
+    return found
+
+
+def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Record]:
+    """The records at which there is a reset as things count now, oldest first.
+
+    `resets` are those at which there was one; of a record, the latest amendment that has followed it counts.
+    """
+
+    def word(seq: int) -> Record | None:
+        covering = (
+            each for each in amending if each.event is not None and each.event["from"] < seq < each.seq
+        )
+        return max(covering, key=lambda each: each.seq, default=None)
+
+    found = {}
+    for record in resets:
+        said = word(record.seq)
+        if said is None or record.seq not in _event(said)["undone"]:
+            found[record.seq] = record
+    for amendment in amending:
+        for event in _event(amendment)["new"]:
+            if word(event["record"]) is amendment:
+                found[event["record"]] = _reset(amendment, event)
+    return [_renumbered(found[seq], amending) for seq in sorted(found)]
+
+
+def _event(record: Record) -> Mapping[str, Any]:
+    assert record.event is not None
+    return record.event
+
+
+def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
+    said = {name: value for name, value in event.items() if name != "record"}
+    return Record(
+        event["record"],
+        "told",
+        amendment.at,
+        x=event["x"],
+        y=event["y"],
+        step=event["step"],
+        reset=True,
+        reason=event["reason"],
+        event=said,
+    )
+
+
+def _renumbered(record: Record, amending: Sequence[Record]) -> Record:
+    """With the step that it has once what was before it is taken back."""
+    gone = {
+        each.event["record"]
+        for each in amending
+        if each.kind == "retracted" and each.event is not None and each.seq > record.seq
+    }
+    step = (record.step or 0) - sum(seq < record.seq for seq in gone)
+    return replace(record, step=step, event={**_event(record), "step": step})
+
+
+def check_change(old: Domain, new: Any) -> None:
+    """An error unless points of one space can be read as points of the other."""
+    kind = type(old).__name__
+    if not isinstance(new, Domain):
+        raise InvalidType(f"space={new!r}: must be a {kind}, as that of the study is")
+    if type(new) is not type(old) or not isinstance(old, Box | Arms | Space):
+        raise InvalidArgument(
+            f"space={new!r}: the study has a {kind}, and what was measured there says nothing about "
+            f"a {type(new).__name__}; create another study"
+        )
+    if new == old:
+        raise InvalidArgument(f"space={new!r}: the study has this space already; nothing was changed")
+    if isinstance(old, Space) and isinstance(new, Space):
+        _check_parameters(dict(old.parameters), dict(new.parameters))
+    elif isinstance(old, Box) and old.dim != new.dim:
+        raise InvalidArgument(f"space={new!r}: must have {old.dim} coordinates, as that of the study has")
+
+
+def _check_parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    if old.keys() != new.keys():
+        more, less = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
+        what = ", ".join([f"{name!r} is new" for name in more] + [f"{name!r} is missing" for name in less])
+        raise InvalidArgument(
+            f"space: {what}; the parameters must be {', '.join(old)}, since all that was measured had these. "
+            "Their ranges and options may change"
+        )
+    for name, before in old.items():
+        after = new[name]
+        if _kind(before) != _kind(after):
+            raise InvalidArgument(
+                f"space: {name!r} is {_kind(before)} and cannot become {_kind(after)}; its range may change"
+            )
+
+
+def _kind(parameter: Any) -> str:
+    """The class of a parameter; of a context, with that of what is observed."""
+    within = getattr(parameter, "parameter", None)
+    return type(parameter).__name__ if within is None else f"{type(parameter).__name__}({_kind(within)})"
