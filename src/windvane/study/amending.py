@@ -13,8 +13,8 @@ from windvane.reading import Reading
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
 from windvane.storage.records import Kind
-from windvane.study.amendments import SecondReading, check_change, inside, right_values, told_of
-from windvane.study.checks import trial_number
+from windvane.study.amendments import SecondReading, check_change, right_values, told_of
+from windvane.study.checks import inside, trial_number
 from windvane.study.definition import remake
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session, reused

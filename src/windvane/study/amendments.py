@@ -19,6 +19,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces import Arms, Box, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
+from windvane.study.checks import inside
 from windvane.study.live import Live
 
 BATCH = 1000  # records read at once
@@ -50,15 +51,6 @@ def right_values(connection: Connection, study_id: int) -> dict[int, Told | None
     for record in journal.read(connection, study_id, kinds=("retracted", "corrected")):
         found[_event(record)["record"]] = told_of(record) if record.kind == "corrected" else None
     return found
-
-
-def inside(space: Domain, x: Any) -> bool:
-    """Whether a point of an earlier space is one of this."""
-    try:
-        space.encode(x)
-    except (InvalidArgument, InvalidType):
-        return False
-    return True
 
 
 def follow(live: Live, record: Record, right: Right) -> Event | None:

@@ -10,6 +10,7 @@ from typing import Any
 from windvane.checks import integer, real
 from windvane.checks import reason_text as reason_text
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.spaces.base import Domain
 from windvane.study.trial import Trial
 
 NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
@@ -66,3 +67,12 @@ def duration(name: str, value: Any) -> float | None:
 def trial_number(trial: Any) -> int:
     """The number of a trial, from the trial or the number."""
     return trial.number if isinstance(trial, Trial) else integer("trial", trial, at_least=1, at_most=LAST)
+
+
+def inside(space: Domain, x: Any) -> bool:
+    """Whether a point of an earlier space is one of this."""
+    try:
+        space.encode(x)
+    except (InvalidArgument, InvalidType):
+        return False
+    return True

@@ -16,6 +16,7 @@ from windvane.reading import Reading
 from windvane.spelling import plain
 from windvane.storage import AMENDING, Record, journal
 from windvane.storage.records import Kind
+from windvane.study.checks import inside
 from windvane.study.trial import Trial
 
 SPARSE = 64  # tells between two checkpoints
@@ -111,7 +112,7 @@ class Live:
             # a time that was told may count as it is, once another is taken back that was before it
             time = record.event["time"] if record.time is None else self.not_before(record.time)
             said = self.optimizer.tell(record.x, time=time, **record.told)
-        elif record.kind == "failed" and not told:
+        elif record.kind == "failed" and not told and inside(self.optimizer.space, record.x):
             self.optimizer.fail(record.x, reason=record.reason or "")
         elif record.kind == "reset" and not told:
             said = self.optimizer.reset(record.reason)
