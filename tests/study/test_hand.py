@@ -410,6 +410,19 @@ def test_spaces_that_do_not_fit(tmp_path, old, new, said):
         assert (exact(study.optimizer), study.summary()) == before
 
 
+def test_a_list_of_settings_may_become_longer(tmp_path):
+    rows = [{"gain": 0.1 * n, "mode": "ab"[n % 2]} for n in range(1, 7)]
+    with made(tmp_path / "s.db", ALGORITHMS["auto"], wv.Candidates(rows[:4])) as study:
+        for n in range(5):
+            study.tell(study.ask(), 0.1 * n)
+        for wrong in (rows[1:5], rows[:3], rows[:3] + rows[4:]):
+            with pytest.raises(wv.InvalidArgument, match="begin with the 4 settings"):
+                study.change_space(wv.Candidates(wrong))
+        study.change_space(wv.Candidates(rows))
+        assert exact(study.optimizer) == exact(inside_only(study, ALGORITHMS["auto"], wv.Candidates(rows)))
+        rebuilt(study)
+
+
 def test_options_of_the_study_must_fit_the_new_space(tmp_path):
     matrix = np.eye(3)
     with Study.create(

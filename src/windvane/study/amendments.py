@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.spaces import Arms, Box, Space
+from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
 from windvane.study.checks import inside
@@ -192,7 +192,7 @@ def check_change(old: Domain, new: Any) -> None:
     kind = type(old).__name__
     if not isinstance(new, Domain):
         raise InvalidType(f"space={new!r}: must be a {kind}, as that of the study is")
-    if type(new) is not type(old) or not isinstance(old, Box | Arms | Space):
+    if type(new) is not type(old) or not isinstance(old, Box | Arms | Candidates | Space):
         raise InvalidArgument(
             f"space={new!r}: the study has a {kind}, and what was measured there says nothing about "
             f"a {type(new).__name__}; create another study"
@@ -201,6 +201,13 @@ def check_change(old: Domain, new: Any) -> None:
         raise InvalidArgument(f"space={new!r}: the study has this space already; nothing was changed")
     if isinstance(old, Space) and isinstance(new, Space):
         _check_parameters(dict(old.parameters), dict(new.parameters))
+    elif isinstance(old, Candidates) and isinstance(new, Candidates):
+        same = new.size >= old.size and all(new.row(i) == old.row(i) for i in range(old.size))
+        if not same:
+            raise InvalidArgument(
+                f"space={new!r}: must begin with the {old.size} settings that there are, since what was "
+                "measured is known by their numbers; others may follow"
+            )
     elif isinstance(old, Box) and old.dim != new.dim:
         raise InvalidArgument(f"space={new!r}: must have {old.dim} coordinates, as that of the study has")
 
