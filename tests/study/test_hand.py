@@ -476,3 +476,30 @@ def test_studies_are_listed_and_deleted(database_url):
             study.delete()
         with pytest.raises(wv.UnknownName):
             study.ask()
+
+
+# -- noise that is known ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_known_of_the_noise_stays_with_a_corrected_value(tmp_path):
+    name, options = ALGORITHMS["et-gp-ucb"]
+    with made(tmp_path / "s.db", ALGORITHMS["et-gp-ucb"]) as study:
+        given = [
+            ((0.3,), {"std": 0.2}),
+            (([0.1, 0.4, 0.2],), {}),
+            ((0.5,), {}),
+            (([0.4, 0.6],), {"std": 0.3}),
+        ]
+        trials = [study.ask() for _ in given]
+        for trial, (y, noise) in zip(trials, given, strict=True):
+            study.tell(trial, *y, **noise)
+        study.correct(trials[0], 0.35)
+        study.correct(trials[1], [0.1, 0.3], "a typo")
+        study.correct(trials[2], 0.55, std=0.1)
+        study.correct(trials[3], 0.45)
+        wanted = wv.make(name, BOX, seed=3, **options)
+        right = [(0.35, 0.2), ([0.1, 0.3], None), (0.55, 0.1), (0.45, 0.3)]
+        for n, (trial, (y, std)) in enumerate(zip(trials, right, strict=True), start=1):
+            wanted.tell(trial.x, y, float(n), std=std)
+        assert exact(study.optimizer) == exact(wanted)
+        rebuilt(study)
