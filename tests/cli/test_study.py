@@ -251,8 +251,8 @@ def test_mistakes_make_no_database(shell, db, tmp_path, line, said):
         ("tell press 1 -inf", 2, "windvane study fail"),
         ("tell press 1 much", 2, "Y=much"),
         ("tell press 1 1e200", 2, "y=1e+200"),
-        ("tell press one 0.5", 2, "usage:"),
-        ("tell press 1 0.5 0.6", 2, "usage:"),
+        ("tell press one 0.5", 2, "TRIAL=one"),
+        ("tell press 1 0.5 0.6 x", 2, "Y=x"),
         ("tell press --at '[2]' 0.5", 2, "x[0]=2"),
         ("tell press --at '[2' 0.5", 2, "is not JSON"),
         ("tell press 1 0.5 --metadata 3", 2, "metadata"),
@@ -546,3 +546,21 @@ def test_contexts_in_a_shell(shell):
     assert "at most 100" in shell("best mill --context load=137 --context crew=b", code=2)
     assert "must be NAME=VALUE" in shell("ask mill --context load", code=2)
     assert "given twice" in shell("ask mill --context load=1 --context load=2", code=2)
+
+
+def test_known_noise_and_repeats(shell, db):
+    shell(FILTER)
+    for _ in range(3):
+        shell("ask filter")
+    at = '\'{"gain": 1.3, "taps": 4, "mode": "a"}\''
+    assert json.loads(shell("tell filter 1 0.5 --std 0.3 --json"))["event"]["told_variance"] == 0.3**2
+    assert "y = 0.6, the mean of 3, at gain=" in shell("tell filter 2 0.5 -0.5 1.8 --noise-variance 0.1")
+    record = json.loads(shell(f"tell filter --at {at} -1e-05 0.5 --json"))
+    assert (record["event"]["values"], record["y"]) == ([-1e-05, 0.5], pytest.approx(0.249995))
+    assert "--std" in shell("tell filter 3 0.5 --std 0.1 --noise-variance 0.1", 2)
+    assert "std=0.0: must be a finite number above 0" in shell("tell filter 3 0.5 --std 0", 2)
+    assert "Y=much" in shell("tell filter 3 0.5 much", 2)
+    assert "TRIAL=0.5" in shell("tell filter 0.5 0.7", 2)
+    assert "write 3.0" in shell(f"tell filter 3 --at {at} 0.7", 2)
+    with Study.open(db, "filter") as study:
+        assert study.summary().tells == 3

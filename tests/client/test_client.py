@@ -254,3 +254,16 @@ def test_the_page_lists_everything():
                 assert re.search(rf"\b{name}\b", text), name
     for name in windvane.client.__all__:
         assert name in text
+
+
+def test_known_noise_and_repeats_are_told_as_in_process(client, tmp_path):
+    remote = client.create("noisy", SPACES["box"], **OPTIONS)
+    with wv.Study.create(tmp_path / "twin.db", "twin", SPACES["box"], **OPTIONS) as local:
+        for told in ({"y": 0.3, "std": 0.2}, {"y": [0.1, 0.4]}, {"y": (0.1, 0.2), "noise_variance": 0.3}):
+            ours, theirs = local.ask(), remote.ask()
+            event = remote.tell(theirs, **told)
+            assert event == local.tell(ours, **told)
+            assert remote.add(ours.x, **told) == local.add(ours.x, **told)
+        for bad in ({"y": []}, {"y": 1.0, "std": 0.0}, {"y": 1.0, "std": 1.0, "noise_variance": 1.0}):
+            with pytest.raises(InvalidArgument):
+                remote.add(ours.x, **bad)

@@ -260,3 +260,42 @@ def test_about_the_service(shared):
     wrong = shared.client.put("/v1/studies", json={})
     assert wrong.status_code == 405
     assert wrong.headers["allow"]
+
+
+def test_known_noise_and_repeats_are_told_as_in_the_library(shared, tmp_path):
+    shared.create("noisy", seed=3)
+    told = [
+        {"y": 0.3, "std": 0.2},
+        {"y": [0.1, 0.4, 0.2]},
+        {"y": [0.1, 0.4], "noise_variance": 0.09},
+        {"x": [0.2, 0.3], "y": 0.1, "noise_variance": 0.5},
+    ]
+    with Study.create(tmp_path / "twin.db", "twin", wv.Box([(0, 1), (0, 1)]), seed=3) as twin:
+        for each in told:
+            if "x" in each:
+                answer, expected = shared.tell("noisy", **each), twin.submit_add(**each)
+            else:
+                answer = shared.tell("noisy", trial=shared.ask("noisy")["number"], **each)
+                expected = twin.submit_tell(twin.ask(), **each)
+            assert answer.status_code == 201, answer.text
+            assert answer.json()["event"] == json.loads(json.dumps(expected.event))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"y": []},
+        {"y": [0.1, "2"]},
+        {"y": [[0.1]]},
+        {"y": 0.1, "std": 0},
+        {"y": 0.1, "std": -1.0},
+        {"y": 0.1, "noise_variance": "1"},
+        {"y": 0.1, "std": 0.1, "noise_variance": 0.01},
+        {"y": [0.1] * 1001},
+    ],
+)
+def test_bad_noise_is_refused(shared, bad):
+    if shared.client.get("/v1/studies/refused").status_code == 404:
+        shared.create("refused")
+    assert shared.tell("refused", x=[0.1, 0.2], **bad).status_code == 422
+    assert shared.client.get("/v1/studies/refused").json()["tells"] == 0

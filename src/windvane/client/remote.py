@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -19,6 +19,7 @@ from windvane.client.transport import Request, Transport
 from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.files import whole
+from windvane.reading import Reading
 from windvane.spaces import Domain
 from windvane.spelling import plain
 
@@ -75,27 +76,37 @@ class RemoteStudy:
     def tell(
         self,
         trial: RemoteTrial | int,
-        y: float,
+        y: float | Sequence[float],
         time: float | None = None,
         *,
+        noise_variance: float | None = None,
+        std: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Event:
-        """The value observed in a trial. When this returns it is on the service's disk, once."""
-        sent = body(trial=_number(trial), y=_value(y), time=_time(time), metadata=_notes(metadata))
+        """The value observed in a trial. When this returns it is on the service's disk, once.
+
+        `noise_variance`, or its root `std`, is that of the noise in this value, if it is known. `y` may be a
+        list of repeats.
+        """
+        told = _told(y, noise_variance, std)
+        sent = body(trial=_number(trial), **told, time=_time(time), metadata=_notes(metadata))
         return read(RemoteRecord, self._post("tell", sent, key)).as_event()
 
     def add(
         self,
         x: Any,
-        y: float,
+        y: float | Sequence[float],
         time: float | None = None,
         *,
+        noise_variance: float | None = None,
+        std: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Event:
         """A value that nobody asked for, observed at any point of the space."""
-        sent = body(x=plain(x), y=_value(y), time=_time(time), metadata=_notes(metadata))
+        told = _told(y, noise_variance, std)
+        sent = body(x=plain(x), **told, time=_time(time), metadata=_notes(metadata))
         return read(RemoteRecord, self._post("tell", sent, key)).as_event()
 
     def fail(
@@ -218,11 +229,12 @@ def _number(trial: RemoteTrial | int) -> int:
     return trial.number if isinstance(trial, RemoteTrial) else integer("trial", trial, at_least=1)
 
 
-def _value(y: Any) -> float:
+def _told(y: Any, noise_variance: Any, std: Any) -> dict[str, Any]:
     try:
-        return real("y", y)
+        return Reading.of(y, noise_variance, std).told
     except (InvalidArgument, InvalidType) as error:
-        error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
+        if str(error).startswith("y"):
+            error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
         raise
 
 

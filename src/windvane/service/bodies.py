@@ -17,6 +17,8 @@ Arm = Annotated[int, Field(ge=0, lt=max(limits.ARMS, limits.CANDIDATES))]
 Named = Annotated[dict[str, Scalar], Field(min_length=1, max_length=limits.PARAMETERS)]
 Point = Vector | Arm | Named
 Seen = Annotated[dict[str, Scalar], Field(max_length=limits.PARAMETERS)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Repeats = Annotated[list[Finite], Field(min_length=1, max_length=limits.REPEATS)]
 Serial = Annotated[int, Field(ge=1, le=limits.SERIAL)]
 
 
@@ -183,12 +185,23 @@ class TellBody(Body):
     """A measurement: of a trial, or of a point `x` that nobody asked for."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"trial": 1, "y": 0.7}, {"x": [0.2, 0.4], "y": 0.1}]}
+        json_schema_extra={
+            "examples": [
+                {"trial": 1, "y": 0.7},
+                {"x": [0.2, 0.4], "y": 0.1},
+                {"trial": 1, "y": 0.7, "std": 0.05},
+                {"trial": 1, "y": [0.7, 0.8, 0.75]},
+            ]
+        }
     )
 
     trial: Serial | None = None
     x: Point | None = None
-    y: Finite
+    y: Annotated[Finite | Repeats, Field(description="the value, or repeats at one point")]
+    noise_variance: Annotated[
+        Positive | None, Field(description="of the noise of one value, if it is known; or give std")
+    ] = None
+    std: Annotated[Positive | None, Field(description="its root")] = None
     time: Finite | None = None
     metadata: Metadata | None = None
 
@@ -196,6 +209,8 @@ class TellBody(Body):
     def _one(self) -> TellBody:
         if (self.trial is None) == (self.x is None):
             raise ValueError("give either trial, the number from ask, or x, a point that nobody asked for")
+        if self.noise_variance is not None and self.std is not None:
+            raise ValueError("give either noise_variance or std")
         return self
 
 

@@ -18,6 +18,7 @@ PARAMETERS = MOST_PARAMETERS
 OPTIONS = MOST_OPTIONS  # of a choice
 ARMS = MOST_ARMS
 CANDIDATES = MOST_CANDIDATES
+REPEATS = 1000  # values told at once
 POINTS = 10_000  # of one prediction
 RESOLUTION = 100  # points on an axis of a surface, so that two axes stay within POINTS
 PAGE = 1000  # events of one answer

@@ -14,6 +14,8 @@ EPILOG = """\
 examples:
   windvane study tell filter 7 0.93
   windvane study tell filter 7 -1e-05 --time 1793.5 --metadata '{"operator": "ada"}'
+  windvane study tell filter 7 0.93 --std 0.05                        how noisy that value is
+  windvane study tell filter 7 0.93 0.88 0.91                         measured three times
   windvane study tell filter --at '{"gain": 1.3, "taps": 4}' 0.93     a value that nobody asked for
 
 When this returns 0, the value is on disk. Told again, a trial gives exit code 4, unless --key is the same.
@@ -25,23 +27,37 @@ def register(verbs: Any) -> None:
     verb = add_verb(
         verbs, "tell", run, "the value observed in a trial, or at a point of your own", epilog=EPILOG
     )
-    verb.add_argument("trial", metavar="TRIAL", nargs="?", type=int, help="its number, unless --at is given")
-    verb.add_argument("y", metavar="Y", help="the value")
+    verb.add_argument("trial", metavar="TRIAL", nargs="?", help="its number, unless --at is given")
+    verb.add_argument("y", metavar="Y", nargs="+", help="the value; several are repeats")
     verb.add_argument("--at", metavar="JSON", help='the point: [0.5, 1], an arm, or {"gain": 1.3, ...}')
+    noise = verb.add_mutually_exclusive_group()
+    noise.add_argument(
+        "--std", metavar="S", type=float, help="the standard deviation of the noise of a value"
+    )
+    noise.add_argument("--noise-variance", metavar="V", type=float, help="or its square")
     add_time(verb, "your timestamp; default: one step after the last")
     add_writing(verb)
 
 
 def run(given: argparse.Namespace) -> None:
     """Tell, and say what was made of it."""
-    if (given.trial is None) == (given.at is None):
+    if given.trial is None and given.at is None:
         raise InvalidArgument("tell: needs either TRIAL or --at: tell NAME TRIAL Y, or tell NAME --at JSON Y")
-    y = _value(given.y)
+    numbers = given.y
+    if given.at is not None and given.trial is not None:  # the first of several values
+        if given.trial.isdecimal():
+            raise InvalidArgument(
+                f"tell: needs either TRIAL or --at; if {given.trial} is a value, write {given.trial}.0"
+            )
+        numbers = [given.trial, *given.y]
+    values = [_value(text) for text in numbers]
+    y = values if len(values) > 1 else values[0]
     more = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
+    more |= {"noise_variance": given.noise_variance, "std": given.std}
     at = from_json("--at", given.at)
     with opened(given) as study:
         if given.at is None:
-            record = study.submit_tell(given.trial, y, given.time, **more)
+            record = study.submit_tell(_trial(given.trial), y, given.time, **more)
         else:
             record = study.submit_add(at, y, given.time, **more)
         space = study.space
@@ -49,12 +65,20 @@ def run(given: argparse.Namespace) -> None:
         say(record.as_dict())
         return
     event = record.event
+    several = f", the mean of {len(event['values'])}," if event["values"] else ""
     print(
-        f"step {record.step}: y = {words.number(record.y)} at {words.point(record.x, space)}; "
+        f"step {record.step}: y = {words.number(record.y)}{several} at {words.point(record.x, space)}; "
         f"expected {words.number(event['mean'])} ± {words.number(event['std'])}; {event['size']} in use"
     )
     if record.reason:
         print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
+
+
+def _trial(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidArgument(f"TRIAL={text}: must be the number of a trial") from None
 
 
 def _value(text: str) -> float:

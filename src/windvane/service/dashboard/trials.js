@@ -16,14 +16,27 @@ function coordinates(x, axes) {
     h("dd", {}, typeof value === "number" ? number(value, 5) : String(value)))));
 }
 
-/** A number from an input, or an error in words. */
-function measured(input) {
-  const value = Number(input.value.replace("−", "-").replace(",", "."));
-  if (input.value.trim() === "" || !Number.isFinite(value)) {
+const numberFrom = (text) => (text.trim() === "" ? NaN : Number(text.replace("−", "-").replace(",", ".")));
+
+/** What was measured: a number or several, with its noise if that is known; or an error in words. */
+function measured(input, noise) {
+  const values = input.value.split(";").map(numberFrom);
+  if (!values.every(Number.isFinite)) {
     input.focus();
-    throw new Error("y: enter the measured value, a finite number; if there is none, record a failure.");
+    throw new Error("y: enter the measured value, a finite number, or several with ; between; if there is none, record a failure.");
   }
-  return value;
+  const y = values.length > 1 ? values : values[0];
+  if (noise.value.trim() === "") return { y };
+  const std = numberFrom(noise.value);
+  if (!Number.isFinite(std) || std <= 0) {
+    noise.focus();
+    throw new Error("±: enter the standard deviation of the noise, a number above 0, or nothing.");
+  }
+  return { y, std };
+}
+
+function noiseInput(label) {
+  return h("input", { type: "text", inputmode: "text", autocomplete: "off", "aria-label": label, title: "standard deviation of its noise, if you know it", placeholder: "±", class: "figure noise" });
 }
 
 function valueInput(label) {
@@ -94,17 +107,18 @@ export class Trials {
     const node = h("li", { data: { trial: trial.number } }, title, coordinates(trial.x, this.axes));
     if (!this.writable) return { node, age, trial };
     const input = valueInput(`Value of trial ${trial.number}`);
+    const noise = noiseInput(`Noise of trial ${trial.number}, a standard deviation, if known`);
     const trouble = complaint();
     const go = h("button", { type: "submit" }, "Tell");
     const key = intention();
     node.append(h("form", { class: "answer", onsubmit: async (event) => {
       event.preventDefault();
       await busily(go, trouble, async () => {
-        const record = await post(pathOf(this.name, "/tell"), { trial: trial.number, y: measured(input) }, key);
+        const record = await post(pathOf(this.name, "/tell"), { trial: trial.number, ...measured(input, noise) }, key);
         if (!record.reset) announce(`Trial ${trial.number} told`); // a reset is announced by the stream
         await this.refresh();
       });
-    } }, input, go,
+    } }, input, noise, go,
     h("button", { type: "button", class: "quiet", "aria-label": `Trial ${trial.number} failed`, onclick: () => this.fail(trial) }, "Failed")), trouble.node);
     return { node, age, trial, input };
   }
@@ -128,6 +142,8 @@ export class Trials {
     const inputs = this.axes.map((axis) => this.entry(axis));
     const y = valueInput("Measured value");
     y.removeAttribute("aria-label");
+    const noise = noiseInput("Noise");
+    noise.removeAttribute("aria-label");
     const trouble = complaint();
     const go = h("button", { type: "submit" }, "Tell this point");
     let key = intention();
@@ -135,14 +151,14 @@ export class Trials {
       event.preventDefault();
       await busily(go, trouble, async () => {
         const values = inputs.map((input, index) => this.value(input, this.axes[index]));
-        const record = await post(pathOf(this.name, "/tell"), { x: pointFrom(values, this.space, this.axes), y: measured(y) }, key);
+        const record = await post(pathOf(this.name, "/tell"), { x: pointFrom(values, this.space, this.axes), ...measured(y, noise) }, key);
         key = intention();
-        y.value = "";
+        y.value = noise.value = "";
         if (!record.reset) announce(`Step ${record.step} told`);
       });
     }, onchange: () => { key = intention(); } },
     inputs.map((input, index) => field(this.axes[index].name, input, rangeOf(this.axes[index]))),
-    field("Measured y", y), trouble.node, go);
+    field("Measured y", y), field("± (if known)", noise), trouble.node, go);
     return h("details", { class: "own-point", open: this.roomy && this.axes.length <= 3 && !narrow() }, h("summary", {}, "Tell a point of your own"), form);
   }
 

@@ -62,9 +62,11 @@ async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], 
     service = service_of(request)
 
     def work(study: Study) -> Record:
+        more: Any = {"noise_variance": body.noise_variance, "std": body.std}
+        more |= {"metadata": body.metadata, "key": key}
         if body.trial is not None:
-            return study.submit_tell(body.trial, body.y, body.time, metadata=body.metadata, key=key)
-        return study.submit_add(body.x, body.y, body.time, metadata=body.metadata, key=key)
+            return study.submit_tell(body.trial, body.y, body.time, **more)
+        return study.submit_add(body.x, body.y, body.time, **more)
 
     record = await service.use(name, work)
     service.streams.ring(name)
