@@ -371,6 +371,12 @@ class Region:
         """At most `count` distinct points that cover the region; the same ones on every call."""
         if self.listed is not None:
             return self.listed[:count]
+        if self._all_settings:
+            points = np.where(self._contexts, self.lower, _settings(self.space, count))
+            return points[self.contains(points)] if len(self.excluded) or self.conditions else points
+        return self._covering(count)
+
+    def _covering(self, count: int) -> Array:
         spread = self.space.candidates(count)
         if self.whole:
             return spread
@@ -394,6 +400,15 @@ class Region:
         return read_only(flags)
 
     @cached_property
+    def _all_settings(self) -> bool:
+        """Whether the contexts are held, and nothing else is bounded."""
+        everything, free = _all_of(self.space), ~self._contexts
+        return self.held and bool(
+            (self.lower[free] == everything.lower[free]).all()
+            and (self.upper[free] == everything.upper[free]).all()
+        )
+
+    @cached_property
     def _unordered(self) -> BoolArray:
         flags = np.zeros(self.space.dim, dtype=np.bool_)
         flags[list(self.space.choices)] = True
@@ -403,6 +418,16 @@ class Region:
         """m x (number left out)."""
         gap = points[:, None, :] - self.excluded
         return np.asarray(np.sqrt(np.vecdot(gap, gap)))
+
+
+@lru_cache(maxsize=64)
+def _settings(space: Domain, count: int) -> Array:
+    """Points that cover the settings, under some context or other: what is chosen does not depend on it."""
+    some = space.sample(np.random.default_rng(0), 1)[0]
+    region = _all_of(space).fixed({axis: float(some[axis]) for axis in space.context_axes})
+    points = region._covering(count)
+    points.setflags(write=False)
+    return points
 
 
 @lru_cache(maxsize=256)
