@@ -319,3 +319,28 @@ def test_only_what_is_available_under_a_context() -> None:
         optimizer.tell(optimizer.ask(context={"load": load}), 0.1)
     available = [{"mode": "a", "load": 40.0}, {"mode": "c", "load": 40.0}]
     assert optimizer.ask(context={"load": 40.0}, available=available)["mode"] in "ac"
+
+
+def test_contexts_come_back_as_they_were_told_where_decoding_would_round() -> None:
+    flow, hour = wv.Context(0.1, 7, log=True), wv.Context(0, 24, period=True)
+    space = wv.Space(gain=wv.Real(0, 1), flow=flow, hour=hour)
+    optimizer = wv.make("random", space, seed=0)
+    rounded = 0
+    for a, b in np.random.default_rng(0).uniform(size=(50, 2)).tolist():
+        context = {"flow": 0.1 + 6.9 * a, "hour": 24 * b}
+        x = optimizer.ask(context=context)
+        assert {name: x[name] for name in context} == context
+        decoded = space.decode(space.encode(x))
+        rounded += any(decoded[name] != value for name, value in context.items())
+    assert rounded  # else this shows nothing
+
+
+def test_where_nothing_is_known_the_best_is_a_setting_that_was_measured() -> None:
+    """Values below the prior mean are no reason to name a place where nobody has been."""
+    optimizer = wv.make("gp-ucb", SPACE, kernel=wv.RBF(0.2), noise_variance=0.01, seed=0)
+    settings = {(0.2, -0.5), (0.5, 0.1), (0.6, 0.4)}
+    for gain, bias in sorted(settings):
+        optimizer.tell({"gain": gain, "bias": bias, "load": 40.0}, -1.0 - gain)
+    x = optimizer.best(context={"load": 45.0}).x
+    assert (round(x["gain"], 9), round(x["bias"], 9)) in settings
+    assert x["load"] == 45.0
