@@ -4,8 +4,8 @@ By default, an ask of `auto`, told nothing, on a list of 20,000 settings with 12
 observations in use, beside an ask on a Box of the same dimension. Milliseconds by the processor: the median
 and the largest of twenty asks, a tell before each, the median of these tells, and the longest tell of all.
 
-With --regret, `auto`, told nothing, on the same lists twice: as wv.Candidates, and as wv.Arms, which know no
-coordinates. One run per seed, on a function drawn for it that drifts; the mean regret per step of both.
+With --regret, `auto`, told nothing, on the task `recipes` twice: as it is, a wv.Candidates, and as wv.Arms,
+which know no coordinates. One run per seed; the mean regret per step of both.
 
     python bench/candidates.py
     python bench/candidates.py --rows 100000 --data 300
@@ -15,6 +15,7 @@ coordinates. One run per seed, on a function drawn for it that drifts; the mean 
 from __future__ import annotations
 
 import argparse
+import math
 import resource
 import time
 
@@ -23,7 +24,6 @@ import numpy as np
 import windvane as wv
 
 ASKS = 20
-SETTINGS, COLUMNS, STEPS, NOISE = 300, 4, 80, 0.05  # of --regret
 FIRST_SEED = 10400
 
 
@@ -65,39 +65,23 @@ def speed(rows: int, dim: int, data: int) -> None:
     print(f"peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
-def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Settings, and the value of each at every step: two columns matter, and the objective drifts."""
-    rows = rng.uniform(size=(SETTINGS, COLUMNS))
-    gap = (rows[:, None, :2] - rows[None, :, :2]) / 0.35
-    root = np.linalg.cholesky(np.exp(-0.5 * (gap**2).sum(axis=2)) + 1e-8 * np.eye(SETTINGS))
-    values = np.empty((STEPS, SETTINGS))
-    f = root @ rng.standard_normal(SETTINGS)
-    for step in range(STEPS):
-        values[step] = f
-        f = np.sqrt(0.99) * f + np.sqrt(0.01) * (root @ rng.standard_normal(SETTINGS))
-    return rows, values
-
-
-def mean_regret(space: wv.Candidates | wv.Arms, values: np.ndarray, seed: int) -> float:
+def mean_regret(task: wv.Task, space: wv.Candidates | wv.Arms, seed: int) -> float:
     opt, rng, lost = wv.make(space, seed=seed), np.random.default_rng(seed), 0.0
-    for row in values:
+    for t in range(1, task.horizon + 1):
         x = opt.ask()
-        lost += float(row.max() - row[x])
-        opt.tell(x, float(row[x]) + NOISE * float(rng.standard_normal()))
-    return lost / len(values)
+        lost += task.optimum(t) - task.value(x, t)
+        opt.tell(x, task.value(x, t) + math.sqrt(task.noise_variance) * float(rng.standard_normal()))
+    return lost / task.horizon
 
 
 def regret(count: int) -> None:
-    print(f"{SETTINGS} settings x {COLUMNS}, {STEPS} steps, mean regret per step, auto told nothing")
+    print("the task `recipes`, mean regret per step, auto told nothing")
     print("| seed | Candidates | Arms |")
     print("|:--|--:|--:|")
     pairs = []
     for seed in range(FIRST_SEED, FIRST_SEED + count):
-        rows, values = drawn(np.random.default_rng(seed))
-        pair = (
-            mean_regret(wv.Candidates(rows), values, seed),
-            mean_regret(wv.Arms(SETTINGS), values, seed),
-        )
+        task = wv.task("recipes", seed=seed)
+        pair = tuple(mean_regret(task, space, seed) for space in (task.space, wv.Arms(task.space.size)))
         pairs.append(pair)
         print(f"| {seed} | {pair[0]:.3f} | {pair[1]:.3f} |", flush=True)
     means = np.mean(pairs, axis=0)

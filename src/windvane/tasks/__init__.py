@@ -27,6 +27,7 @@ from windvane.tasks.jumps import Jumps
 from windvane.tasks.observed import heavy_tails, misjudged_noise, small_units, with_outliers
 from windvane.tasks.policy_search import PolicySearch
 from windvane.tasks.rate_change import RateChange
+from windvane.tasks.recipes import Recipes
 from windvane.tasks.regimes import regimes, workload
 from windvane.tasks.rough import Rough
 from windvane.tasks.seasonal import Seasonal
@@ -136,6 +137,11 @@ TASKS: dict[str, TaskEntry] = {
         "two settings whose best place follows a load that is measured, and drifts slowly besides",
         FollowingLoad,
         ("horizon", "seed", "noise_variance", "hidden"),
+    ),
+    "recipes": TaskEntry(
+        "a list of recipes with four coordinates, of which two matter, whose values drift",
+        Recipes,
+        ("count", "rate", "horizon", "seed", "noise_variance"),
     ),
     "levy": TaskEntry(
         "Levy's function, mirrored and moved by the seed; nothing changes",

@@ -133,7 +133,7 @@ export class Posterior {
     await draw(this.chart, [{
       type: "bar", x, y: mean, marker: { color: strong.map((yes) => (yes ? colours.data : colours.soft)), line: { color: colours.data, width: 1.2 } },
       error_y: { type: "data", array: std.map((each) => 2 * each), color: colours.ink, thickness: 1.3, width: x.length > 30 ? 0 : 4 },
-      hovertemplate: `${this.axes[0].kind === "arm" ? "arm " : ""}%{x}: %{y:.4g}<extra></extra>`,
+      hovertemplate: `${this.axes[0].kind === "arm" ? `${this.axes[0].name} ` : ""}%{x}: %{y:.4g}<extra></extra>`,
     }], layout(colours, {
       height: narrow() ? 280 : 340,
       bargap: 0.35,
