@@ -253,7 +253,9 @@ def turbo_trigger(common: CommonOptions, *, patience: int | None = None) -> Comp
     return common.compose(trigger=trigger, on_trigger=LastPoint())
 
 
-@algorithm("random", "uniform random points: the baseline of baselines", without=("beta", "acquisition"))
+@algorithm(
+    "random", "uniform random points: the baseline of baselines", without=("beta", "acquisition", "move_cost")
+)
 def random(common: CommonOptions) -> Composition:
     return common.compose(acquisition=Uniform())
 
@@ -285,8 +287,9 @@ def make(
     `make(space)` makes `auto`, which needs to be told nothing else.
 
     Common options: `kernel`, `noise_variance` (learned when left out), `beta` (a schedule, a number,
-    or a pair (c1, c2)) or `acquisition`, `max_points`, `learning`, `scaling`. ET-GP-UCB adds `delta`,
-    `noise_cap`, `trigger`, `reset_window` or `rate_bounds` with `horizon`, and `forced` ("empty" or "last").
+    or a pair (c1, c2)) or `acquisition`, `max_points`, `learning`, `scaling`, `max_step` and `move_cost`.
+    ET-GP-UCB adds `delta`, `noise_cap`, `trigger`, `reset_window` or `rate_bounds` with `horizon`, and
+    `forced` ("empty" or "last").
 
     >>> import windvane as wv
     >>> make(wv.Box([(0, 1)]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from windvane.acquisition import UCB, Acquisition
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.moves import Moves
 from windvane.retention import Full, LastPoint, Limit, Retention
 from windvane.surrogates import Given, Learning, Mixture, Model
 from windvane.triggers import Never, ResetWindow, Trigger
@@ -27,6 +28,7 @@ class Composition:
     limit: Limit = field(default_factory=Full)
     learning: Learning = field(default_factory=Given)
     rescale: bool = False  # learn the scaling of y together with the hyperparameters
+    moves: Moves | None = field(default=None, metadata={"if_used": True})  # how far to go at a time
 
     def __post_init__(self) -> None:
         fits = {
@@ -40,6 +42,7 @@ class Composition:
             "limit": _has(self.limit, "start", "apply"),
             "learning": _has(self.learning, "due", "monitors", "search"),
             "rescale": isinstance(self.rescale, bool),
+            "moves": self.moves is None or isinstance(self.moves, Moves),
         }
         for part, fit in fits.items():
             if not fit:

@@ -381,11 +381,15 @@ class Failure(ComparedByValue):
 
 @dataclass(frozen=True, eq=False)
 class Best(ComparedByValue):
-    """The point believed best now, with the model's mean and standard deviation there."""
+    """The point believed best now, with the model's mean and standard deviation there.
+
+    `steps` is how many moves it is away from the last point, if moves are limited by `max_step`, else None.
+    """
 
     x: Any
     mean: float
     std: float
+    steps: int | None = None
 
     def _repr_html_(self) -> str:
         from windvane import notebook

@@ -23,12 +23,14 @@ import numpy as np
 
 from windvane import progress as saved
 from windvane.acquisition import Moment, believed_best
+from windvane.acquisition.priced import PricedPosterior
 from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, reason_text
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Change, Dataset, Event, Failure, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.failures import LEVEL, PRIOR, Evaluation, Evaluations, FailureProbability
+from windvane.moves import steps_between, toll, within_reach
 from windvane.older import upgraded
 from windvane.progress import Held, Progress, asked_event, echo, limit_view
 from windvane.reading import Reading
@@ -197,42 +199,81 @@ class Optimizer:
         region = self._region(seen, available)
         beside = [self.space.encode(point) for point in _points("pending", pending)]
         if held is not None:
-            tried = self._tried(beside)
+            tried, near = self._tried(beside), self._reachable(region, self._setting(beside))
+            anywhere = available is None and near is region
             again = _under(echo(held.x), seen)
-            point = self.space.encode(again) if tried or available is not None else held.observation.x
-            there = available is None or bool(region.contains(point[None])[0])
+            point = self.space.encode(again) if tried or not anywhere else held.observation.x
+            there = anywhere or bool(near.contains(point[None])[0])
             if there and not any(np.array_equal(point, x) for x in tried):
                 return again
         if beside:
             with self._threads():
                 for number, point in enumerate(beside):
                     surrogate = _imagined(surrogate, point, now, self.step + number)
-                if self.space.continuous:  # else the same setting may be all there is
-                    region = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
-                elif self.space.enumerated:
-                    region = region.other_than(np.array(beside))
-                return self._decoded(self._propose(surrogate, region, now, len(beside)), seen)
+                return self._decoded(self._chosen(surrogate, region, now, beside), seen)
         if available is not None:
             with self._threads():
-                return self._decoded(self._propose(surrogate, region, now), seen)
+                return self._decoded(self._chosen(surrogate, region, now), seen)
         fixed = () if seen is None else tuple(seen.fixed.values())
         if self._asked is None or self._asked[0] is not progress or self._asked[1:3] != (now, fixed):
             with self._threads():
-                self._asked = (progress, now, fixed, self._propose(surrogate, region, now))
+                self._asked = (progress, now, fixed, self._chosen(surrogate, region, now))
         return self._decoded(self._asked[3], seen)
 
     def _decoded(self, point: Array, seen: SeenContext | None) -> Any:
         """A point in the caller's terms, with the contexts to the last bit as they were told."""
         return _under(self.space.decode(point), seen)
 
-    def _propose(self, surrogate: Surrogate, region: Region, now: float, *stream: int) -> Array:
+    def _setting(self, beside: Sequence[Array] = ()) -> Array | None:
+        """Where the system is, or will be once what is out was evaluated; None before the first point."""
+        return beside[-1] if len(beside) else self._progress.setting
+
+    def _reachable(self, region: Region, start: Array | None) -> Region:
+        """The part of a region that one move leads to."""
+        moves = self.composition.moves
+        if moves is None or moves.max_step is None or start is None:
+            return region
+        return region.within(*within_reach(moves.max_step, self.space, start))
+
+    def _apart(self, region: Region, beside: Sequence[Array]) -> Region:
+        """The part of a region that is not next to what is out, unless that is all there is."""
+        if len(beside) and self.space.continuous:  # else the same setting may be all there is
+            rest = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
+            return rest if self.composition.moves is None or len(rest.candidates(FEW)) else region
+        return region.other_than(np.array(beside)) if len(beside) and self.space.enumerated else region
+
+    def _chosen(
+        self, surrogate: Surrogate, region: Region, now: float, beside: Sequence[Array] = ()
+    ) -> Array:
+        """The point to evaluate next: what the acquisition proposes, or a move on the way there."""
+        start, stream = self._setting(beside), (len(beside),) if len(beside) else ()
+        target = self._propose(surrogate, self._apart(region, beside), now, start, *stream)
+        near = self._reachable(region, start)
+        if near is region or near.contains(target[None])[0]:
+            return target
+        near = self._apart(near, beside)
+        if not self.space.enumerated:
+            halfway = near.nearest(target[None])
+            if self._working(near, now).contains(halfway)[0]:
+                return np.asarray(halfway[0])
+        return self._propose(surrogate, near, now, start, *stream)
+
+    def _propose(
+        self, surrogate: Surrogate, region: Region, now: float, start: Array | None, *stream: int
+    ) -> Array:
         moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
         seed: tuple[int, ...] = (self.seed, STREAM, self.step, *stream)
         evaluations = self._progress.evaluations
         if evaluations is not None and evaluations.in_a_row:  # the step is what it was; another draw is due
             seed = (*seed[:3], *(stream or (0,)), evaluations.in_a_row)
+        posterior, moves = surrogate.posterior(now), self.composition.moves
+        if moves is not None and moves.move_cost is not None and start is not None and len(surrogate.data):
+            price, space, unit = moves.move_cost, self.space, surrogate.model.scaling.scale
+            posterior = PricedPosterior(
+                posterior, lambda points: toll(price, space, start, points, unit), start
+            )
         return self.composition.acquisition.propose(
-            surrogate.posterior(now), self._working(region, now), moment, lambda: np.random.default_rng(seed)
+            posterior, self._working(region, now), moment, lambda: np.random.default_rng(seed)
         ).point
 
     def _region(self, seen: SeenContext | None, available: Any = None) -> Region:
@@ -291,7 +332,11 @@ class Optimizer:
                 points = believed_best(surrogate.posterior(now), working, self._generator)
             mean, std = surrogate.predict(points, now)
         row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
-        return Best(self._decoded(points[row], seen), self._sign * float(mean[row]), float(std[row]))
+        x, moves, start = self._decoded(points[row], seen), self.composition.moves, self._setting()
+        steps = None
+        if moves is not None and moves.max_step is not None and start is not None:
+            steps = steps_between(moves.max_step, self.space, start, points[row])
+        return Best(x, self._sign * float(mean[row]), float(std[row]), steps)
 
     # -- telling ---------------------------------------------------------------------------------------
 
@@ -373,7 +418,8 @@ class Optimizer:
             with self._threads():
                 chance = float(self._failure_probability(evaluations, now)(point[None])[0])
         record = Failure(self.step, stamp, told, why, chance)
-        self._progress = before._replace(evaluations=evaluations + Evaluation(point, True, now, self.step))
+        evaluations += Evaluation(point, True, now, self.step)
+        self._progress = before._replace(evaluations=evaluations, failed_at=point)
         return record
 
     def _told(self, new: Observation, told: Any, reading: Reading, stamp: float) -> tuple[Progress, Event]:

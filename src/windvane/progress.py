@@ -45,14 +45,12 @@ class Progress(NamedTuple):
     last_point: Array | None = None
     held: Held | None = None
     evaluations: Evaluations | None = None  # from the first failure on
+    failed_at: Array | None = None  # where the last evaluation was, if it failed
 
     @property
-    def settings(self) -> Array | None:
-        """The point evaluated last, whether or not a value came."""
-        if self.evaluations is not None and self.evaluations.in_a_row:
-            last: Array = self.evaluations.X[-1]
-            return last
-        return self.last_point
+    def setting(self) -> Array | None:
+        """The point evaluated last, whether or not a value came: where the system is."""
+        return self.last_point if self.failed_at is None else self.failed_at
 
 
 def limit_view(surrogate: Surrogate) -> Belief:
@@ -109,6 +107,8 @@ def plain(progress: Progress) -> dict[str, Any]:
         state["held"] = held
     if progress.evaluations is not None:
         state["failures"] = progress.evaluations.state()
+    if progress.failed_at is not None:
+        state["failed_at"] = progress.failed_at.tolist()
     return state
 
 
@@ -142,6 +142,7 @@ def read(state: dict[str, Any], space: Domain, composition: Composition) -> Prog
         last_point=None if point is None else feasible("state(last_point)", point, space),
         held=held,
         evaluations=Evaluations.read(state["failures"], space) if "failures" in state else None,
+        failed_at=feasible("state(failed_at)", state["failed_at"], space) if "failed_at" in state else None,
     )
 
 

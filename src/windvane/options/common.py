@@ -24,6 +24,7 @@ from windvane.kernels import (
     Sum,
     Temporal,
 )
+from windvane.moves import Moves, per_axis
 from windvane.retention import Budget, Full, Limit
 from windvane.spaces import Arms
 from windvane.spaces.base import Domain
@@ -68,6 +69,8 @@ class CommonOptions:
     max_points: int | None = None
     learning: Learning | None = None
     scaling: Scaling | None = None
+    max_step: Any = None
+    move_cost: Any = None
 
     def need(self, option: str, value: Any, why: str) -> Any:
         """The value of an option, or an error that says what it is for."""
@@ -170,6 +173,18 @@ class CommonOptions:
         """A limit for streams that never end."""
         return Full() if self.max_points is None else Budget(self.max_points)
 
+    @property
+    def moves(self) -> Moves | None:
+        """How far to go at a time, and at what price."""
+        limit, price = self.max_step, self.move_cost
+        if limit is None and price is None:
+            return None
+        least = "the distance of two of its levels: it could never move"
+        return Moves(
+            None if limit is None else per_axis("max_step", limit, self.space, least=least),
+            None if price is None else per_axis("move_cost", price, self.space),
+        )
+
     def compose(
         self,
         *,
@@ -200,6 +215,7 @@ class CommonOptions:
             limit=_first(limit, self.budget),
             learning=_first(self.learning, learning, self.learner(chosen)),
             rescale=self.rescale,
+            moves=self.moves,
             **resets,
         )
 

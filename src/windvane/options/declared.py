@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from inspect import Parameter
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from windvane.acquisition import Acquisition, ConstantBeta, LogBeta, Schedule
 from windvane.checks import bounds_text, integer, one_of, real
 from windvane.errors import InvalidArgument, InvalidType
@@ -132,6 +134,13 @@ def _hypotheses(name: str, value: Any) -> tuple[Hypothesis, ...]:
     return tuple(value)
 
 
+def _movement(name: str, value: Any) -> Any:
+    """The rest depends on the space."""
+    if isinstance(value, str) or not (np.ndim(value) <= 1 or isinstance(value, dict)):
+        raise InvalidType(f"{name}={value!r}: must be a number, a dict by parameter, or of a box a list")
+    return value
+
+
 _TRIGGERS_OWN = (("trigger", "the trigger has its own"),)
 _ACQUISITIONS_OWN = (("acquisition", "the acquisition decides how much to explore"),)
 
@@ -174,6 +183,20 @@ OPTIONS: dict[str, Option] = {
         "wv.UCB with the schedule of beta=",
     ),
     "max_points": _count("the most observations in use at a time", "no limit"),
+    "max_step": Option(
+        "how far the next point may be from the last one; choices are not limited",
+        "a number above 0, the share of each range; or in the units of the parameters: a dict such as "
+        "{'gain': 0.5}, of a box a list",
+        _movement,
+        "no limit",
+    ),
+    "move_cost": Option(
+        "the price of moving, in units of y: weighed against what a point may be worth; choices are free",
+        "a number above 0, the price of crossing each range; or per unit of a parameter: a dict such as "
+        "{'gain': 0.5}, of a box a list",
+        _movement,
+        "moving is free",
+    ),
     "rate": _number(
         "the rate of change eps per step",
         "needed, unless period= is given",

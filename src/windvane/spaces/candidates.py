@@ -112,6 +112,11 @@ class Candidates(Domain):
         return {name: column.choice for name, column in pairs if column.choice is not None}
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        return self._columns
+
+    @property
     def dim(self) -> int:
         """One coordinate for a column of numbers, one for each option of a choice."""
         return int(self._units.shape[1])
