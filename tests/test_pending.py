@@ -109,3 +109,27 @@ def test_bad_points_are_named_and_change_nothing(bad):
 def test_where_there_is_one_point_it_is_asked_for_beside_itself(name):
     point = {"mode": "only"}
     assert told(name, wv.Space(mode=wv.Choice(["only"])), 2).ask(pending=[point, point]) == point
+
+
+@pytest.mark.parametrize("name", ["auto", "et-gp-ucb"])
+def test_many_at_once_are_what_one_after_another_gives(name):
+    space = wv.Box([(0, 1), (0, 1)])
+
+    def told():
+        opt = wv.make(name, space, seed=3)
+        for number in range(8):
+            opt.tell([0.1 * number, (0.37 * number) % 1.0], float(np.sin(number)))
+        return opt
+
+    opt, beside = told(), []
+    for _ in range(5):
+        beside.append(told().ask(pending=beside))  # each time from the beginning
+    assert np.array_equal(opt.ask(count=5), beside)
+    other = opt.ask(pending=[[0.9, 0.9], *beside[1:]])  # no beginning of the points before
+    assert np.array_equal(other, told().ask(pending=[[0.9, 0.9], *beside[1:]]))
+    later = opt.ask(pending=beside[:2], time=50.0)  # nor the same time
+    assert np.array_equal(later, told().ask(pending=beside[:2], time=50.0))
+    opt.tell([0.5, 0.5], 3.0)
+    twin = told()
+    twin.tell([0.5, 0.5], 3.0)
+    assert np.array_equal(opt.ask(pending=beside), twin.ask(pending=beside))

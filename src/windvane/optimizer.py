@@ -76,6 +76,8 @@ class Optimizer:
         )
         # when, for what time and under which contexts, and the answer
         self._asked: tuple[Progress, float, tuple[float, ...], Array] | None = None
+        # the same with points that are out: these, and the surrogate that reckons with them
+        self._imagined: tuple[Progress, float, list[bytes], Surrogate] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.composition.name} on {self.space}: step {self.step}, {self.size} observations in use>"
@@ -208,8 +210,7 @@ class Optimizer:
                 return again
         if beside:
             with self._threads():
-                for number, point in enumerate(beside):
-                    surrogate = _imagined(surrogate, point, now, self.step + number)
+                surrogate = self._beside(beside, now)
                 return self._decoded(self._chosen(surrogate, region, now, beside), seen)
         if available is not None:
             with self._threads():
@@ -219,6 +220,22 @@ class Optimizer:
             with self._threads():
                 self._asked = (progress, now, fixed, self._chosen(surrogate, region, now))
         return self._decoded(self._asked[3], seen)
+
+    def _beside(self, points: list[Array], now: float) -> Surrogate:
+        """The surrogate as if these points had given the values predicted there, one after another.
+
+        The last answer is kept: whoever asks for many at once adds one point at a time.
+        """
+        progress, keys = self._progress, [point.tobytes() for point in points]
+        known, surrogate = 0, progress.surrogate
+        if self._imagined is not None:
+            when, moment, before, imagined = self._imagined
+            if when is progress and moment == now and before == keys[: len(before)]:
+                known, surrogate = len(before), imagined
+        for number in range(known, len(points)):
+            surrogate = _imagined(surrogate, points[number], now, self.step + number)
+        self._imagined = (progress, now, keys, surrogate)
+        return surrogate
 
     def _decoded(self, point: Array, seen: SeenContext | None) -> Any:
         """A point in the caller's terms, with the contexts to the last bit as they were told."""
