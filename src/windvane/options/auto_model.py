@@ -21,6 +21,7 @@ from windvane.surrogates import (
     Mixture,
     Search,
 )
+from windvane.surrogates.mixture import LOCAL
 from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 
 GUESSED_NOISE = 0.02  # of the signal's variance
@@ -48,7 +49,7 @@ def mixture(
         common.spatial,
         common.noise if told else GUESSED_NOISE * float(common.variances.mean()),
         common.inner_scaling,
-        hypotheses=hypotheses or weighed(common.space),
+        hypotheses=hypotheses or weighed(common.space, common.kernel is not None),
         hazard=hazard,
         outliers=outliers,
         doubt=KNOWN_NOISE if told else UNKNOWN_NOISE,
@@ -59,14 +60,15 @@ def mixture(
     )
 
 
-def weighed(space: Domain) -> tuple[Hypothesis, ...]:
+def weighed(space: Domain, told: bool) -> tuple[Hypothesis, ...]:
     """What is weighed unless the caller says otherwise.
 
     The kernel of arms knows what they have in common. A level of all of them, beside that, explains whatever
     one arm does for as long as no other is looked at, and expects them to do the same (docs/decisions/0030).
+    A kernel that was told may not know what each arm does alone (0032); one that is learned has that.
     """
     if isinstance(space, Arms):
-        return tuple(each for each in HYPOTHESES if each.level is None)
+        return (*(each for each in HYPOTHESES if each.level is None), *(LOCAL if told else ()))
     return HYPOTHESES
 
 

@@ -6,8 +6,8 @@ believed and how sudden changes are born, `outliers` how noisy observations are 
 down. `surrogate` is where they meet; `tuning` has the constants, each with what chose it.
 """
 
-from windvane.surrogates.mixture.hypotheses import HYPOTHESES, Hypothesis
+from windvane.surrogates.mixture.hypotheses import HYPOTHESES, LOCAL, Hypothesis, LocalHypothesis
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.surrogate import MixtureSurrogate
 
-__all__ = ["HYPOTHESES", "Hypothesis", "Mixture", "MixtureSurrogate"]
+__all__ = ["HYPOTHESES", "LOCAL", "Hypothesis", "LocalHypothesis", "Mixture", "MixtureSurrogate"]

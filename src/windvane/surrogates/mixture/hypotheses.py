@@ -8,12 +8,14 @@ step. Which of these earn their place was measured, see docs/decisions/0015.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from windvane.checks import real
+import numpy as np
+
+from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.kernels import Markov, Static, Temporal
+from windvane.kernels import Kernel, Markov, Static, Temporal
 from windvane.kernels.state_space import state_space
 from windvane.kernels.trends import TimeMatern32
 
@@ -44,6 +46,32 @@ class Hypothesis:
             )
         object.__setattr__(self, "weight", real("Hypothesis(weight)", self.weight, above=0.0))
 
+    @property
+    def alone(self) -> Temporal | None:
+        """What each place does alone, beside what it shares with others, if that is held possible."""
+        return None
+
+
+@component
+@dataclass(frozen=True)
+class LocalHypothesis(Hypothesis):
+    """Besides, each place has a part of its own that no other place says anything about, and that lasts.
+
+    Its covariance is k_S(x, x) local(t, t') at one place, and 0 between any two: white in space, not in time.
+    """
+
+    local: Temporal = field(default=Markov(0.1))  # a field with a default must not come before one without
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.local, Temporal):
+            raise InvalidType(f"LocalHypothesis(local)={self.local!r}: must be a temporal kernel")
+
+    @property
+    def alone(self) -> Temporal | None:
+        """The part of each place."""
+        return self.local
+
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
     Hypothesis("static", Static(), 0.30),
@@ -62,5 +90,16 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 """What `auto` weighs unless it is told otherwise: `hypotheses=(*wv.HYPOTHESES, one_of_mine)`."""
 
+LOCAL: tuple[LocalHypothesis, ...] = (
+    LocalHypothesis("own parts drift 0.03", Markov(0.01), 0.10, local=Markov(0.03)),
+    LocalHypothesis("own parts drift 0.2", Markov(0.01), 0.10, local=Markov(0.2)),
+)
+"""What `auto` weighs besides on arms whose kernel it is told: that may not know what one arm does alone."""
+
 CHANGED = Hypothesis("changed", Static(), 1.0)
 """What is born at each step: everything is new, and stands still from now on."""
+
+
+def same(kernel: Kernel, A: Array, B: Array) -> Array:
+    """k_S(a, a) where a and b are one place, else 0, m x n: the covariance of what each place does alone."""
+    return np.asarray((A[:, None, :] == B).all(axis=-1) * kernel.diagonal(A)[:, None])

@@ -9,6 +9,7 @@ import numpy as np
 from windvane.checks import Array
 from windvane.data import Dataset
 from windvane.kernels import RBF, Kernel, Matern32, Static, Temporal
+from windvane.kernels.state_space import state_space
 from windvane.surrogates.evidence import Data
 from windvane.surrogates.fit import Estimate, Search, fit_data, map_estimate
 from windvane.surrogates.mixture.member import Member
@@ -61,7 +62,7 @@ def fitted(
     if rescale:
         # A signal larger than thought is for a scale that was told. Where it is found out, the hypothesis
         # would shrink the scale to a third, confirm itself, and explore a third as widely ever after.
-        temporal = Static(1.0 / member.variance) * temporal
+        temporal = Static(1.0 / state_space(temporal).variance) * temporal
         scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
     if trusted:
         recent = _without_lone(model, recent, member.noise)

@@ -4,6 +4,9 @@ Symbols as in `gp`: W, z and alpha are those of its data, the observations from 
 A, P and h of its `StateSpace`, tau_i = A(now - t_i) P h is the covariance, but for k_S, of the state at
 present with observation i; at a candidate c the state has covariance k_S(c, c) P - gain(c). Mean, gain
 and tau move on with A: the posterior on M candidates stays exact at O(n M) an observation.
+
+Where each place has a part of its own, the last entries of the state are that part's: for these, k_S(x, x')
+is replaced by k_S(x, x) [x = x'], which is called `same`.
 """
 
 from __future__ import annotations
@@ -31,9 +34,11 @@ class View(NamedTuple):
     tau: Array  # p x n
     mean: Array | None  # p x M
     gain: Array | None  # p (p + 1) / 2 x M, the upper triangle
-    fading: Array  # h' tau, n
+    fading: Array  # h' tau, n, over the entries of the state that places share
     lasting: Array  # the same for the part of f that lasts, n
     level: Array  # cov(level, y_i), n; zeros if there is no level
+    own_fading: Array | None = None  # as above, over the entries that belong to one place alone
+    own_lasting: Array | None = None
 
 
 class Guess(NamedTuple):
@@ -63,7 +68,10 @@ class Member:
         self.noise, self.suspects = noise, suspects or {}
         self.label, self.temporal, self.level = hypothesis.label, hypothesis.temporal, hypothesis.level
         self.first, self.born = first, born  # counted from 0 in the mixture's data; the step of its birth
-        self.dynamics = state_space(self.temporal)
+        self.dynamics, self.alone = state_space(self.temporal), hypothesis.alone
+        self.shared = len(self.dynamics.loading)  # entries of the state; those after them are a place's alone
+        if self.alone is not None:
+            self.dynamics = self.dynamics + state_space(self.alone)
         self.loading = self.dynamics.loading
         # a signal larger than expected moves the mean, but is no reason to explore more widely
         self.lasting = self.dynamics.lasting(lead) / math.sqrt(max(self.dynamics.variance, 1.0))
@@ -72,6 +80,8 @@ class Member:
         self.source = self.dynamics.stationary @ self.loading  # P h
         self.variance = self.dynamics.variance  # of f, and of the part of it that lasts
         self.lasting_variance = float(self.lasting @ self.dynamics.stationary @ self.lasting)
+        own = self.lasting[self.shared :]
+        self.own_lasting_variance = float(own @ self.dynamics.stationary[self.shared :, self.shared :] @ own)
         twice = np.where(self._rows == self._columns, 1.0, 2.0)
         self._form = twice * self.lasting[self._rows] * self.lasting[self._columns]  # l' gain l
         self.noises = np.empty(0)  # of its observations, as they were taken in
@@ -133,14 +143,37 @@ class Member:
         return self._seen(now, A @ old.tau, mean, gain, level)
 
     def _seen(self, now: float, tau: Array, mean: Array | None, gain: Array | None, level: Array) -> View:
-        return View(now, tau, mean, gain, self.loading @ tau, self.lasting @ tau, level)
+        if self.alone is None:
+            return View(now, tau, mean, gain, self.loading @ tau, self.lasting @ tau, level)
+        p = self.shared
+        shared, own = tau[:p], tau[p:]
+        return View(
+            now,
+            tau,
+            mean,
+            gain,
+            self.loading[:p] @ shared,
+            self.lasting[:p] @ shared,
+            level,
+            self.loading[p:] @ own,
+            self.lasting[p:] @ own,
+        )
 
-    def guess(self, k: Array, prior: float, now: float) -> Guess:
-        """What is expected at a point with spatial covariances k to all data of the mixture."""
+    def faded(self, now: float) -> Array:
+        """cov(f at present, f then) / k_S(x_i, x_i) at the place of each observation, n; without a level."""
         view = self.at(now)
-        v = self.factor.project(k[self.first :] * view.fading + view.level)
-        known = prior * self.variance + self.level_variance
-        return Guess(v, float(v @ self.z), max(known - float(v @ v), 0.0))
+        return view.fading if view.own_fading is None else view.fading + view.own_fading
+
+    def guess(self, k: Array, prior: float, now: float, same: Array | None = None) -> Guess:
+        """What is expected at a point with spatial covariances k, and `same`, to all data of the mixture."""
+        view = self.at(now)
+        known = k[self.first :] * view.fading + view.level
+        if view.own_fading is not None:
+            assert same is not None
+            known += same[self.first :] * view.own_fading
+        v = self.factor.project(known)
+        before = prior * self.variance + self.level_variance
+        return Guess(v, float(v @ self.z), max(before - float(v @ v), 0.0))
 
     def on_candidates(self, prior: Array, now: float) -> tuple[Array, Array]:
         """The mean of f, and the variance of the part of f that lasts."""
@@ -155,7 +188,7 @@ class Member:
         s = self.noises
         mean = y[self.first :] - s * self.alpha
         variance = s - s * s * self.factor.inverse_diagonal
-        share = self.at(now).fading / self.variance
+        share = self.faded(now) / self.variance
         k = prior[self.first :] * self.variance
         return mean * share, np.maximum(k - share * share * (k - variance), 0.0)
 
@@ -173,13 +206,27 @@ class Member:
         self.noises = np.concatenate((self.noises, (noise,)))
         return w, pivot, step
 
-    def absorb(self, known: Array | None, row: Array, pivot: float, step: float, now: float) -> None:
-        """Update tau and the candidates; `known` (p x M) sums k_S over w tau, `row` is k_S(x, .)."""
+    def absorb(
+        self,
+        known: Array | None,
+        row: Array,
+        pivot: float,
+        step: float,
+        now: float,
+        same: Array | None = None,
+    ) -> None:
+        """Update tau and the candidates; `known` (p x M) sums k_S over w tau, `row` is k_S(x, .).
+
+        For the entries that belong to one place alone, both are of `same`.
+        """
         view = self._moved if len(self) > 1 else self._moved._replace(now=now)
         tau = np.concatenate((view.tau, self.source[:, None]), axis=1)
         mean, gain = view.mean, view.gain
         if known is not None and mean is not None and gain is not None:
             news = known - self.source[:, None] * row
+            if same is not None and self.alone is not None:
+                own = slice(self.shared, None)
+                news[own] = known[own] - self.source[own, None] * same
             mean = mean - news * step
             gain = gain + news[self._rows] * (news / pivot)[self._columns]
         level = np.concatenate((view.level, (self.level_variance,)))
@@ -189,8 +236,16 @@ class Member:
 
     # -- starting again ----------------------------------------------------------------------------------
 
-    def rebuild(self, K: Array, y: Array, times: Array, now: float, tilt: Array | None = None) -> None:
-        """Factor afresh, given k_S among all n data of the mixture and the noises of its own.
+    def rebuild(
+        self,
+        K: Array,
+        y: Array,
+        times: Array,
+        now: float,
+        tilt: Array | None = None,
+        same: Array | None = None,
+    ) -> None:
+        """Factor afresh, given k_S, and `same`, among all n data of the mixture and the noises of its own.
 
         `tilt` is what observations have in common besides, as `starts.tilt` says.
         """
@@ -198,6 +253,9 @@ class Member:
         own = times[first:]
         K = K[first:, first:] * self.temporal.matrix(own, own)
         level = np.zeros(len(own))
+        if self.alone is not None:
+            assert same is not None
+            K += same[first:, first:] * self.alone.matrix(own, own)
         if self.level is not None:
             K += self.level.matrix(own, own)
             level = self.level.cross(own, now)
@@ -221,14 +279,16 @@ class Member:
         tau = self.dynamics.arriving(now - own)
         self._view = self._moved = self._seen(now, tau, None, None, level)
 
-    def watch(self, rows: Array) -> None:
-        """Start to keep the posterior on the candidates; `rows` is k_S(data, candidates)."""
+    def watch(self, rows: Array, same: Array | None = None) -> None:
+        """Start to keep the posterior on the candidates; `rows`, and `same`, are k_S(data, candidates)."""
         view = self._view
         mean, gain = np.zeros((self.order, rows.shape[1])), np.zeros((len(self._rows), rows.shape[1]))
         for start in range(0, rows.shape[1] if len(self) else 0, CHUNK):
             some = slice(start, start + CHUNK)
-            own = rows[self.first :, some]
-            V = [below(self.factor.W, tau[:, None] * own) for tau in view.tau]
+            kinds = [rows[self.first :, some]] * self.shared
+            if same is not None:
+                kinds += [same[self.first :, some]] * (self.order - self.shared)
+            V = [below(self.factor.W, tau[:, None] * own) for tau, own in zip(view.tau, kinds, strict=True)]
             for i, known in enumerate(V):
                 mean[i, some] = self.z @ known
             for row, (i, j) in enumerate(zip(self._rows, self._columns, strict=True)):

@@ -104,6 +104,11 @@ class Mixture:
         weights = np.array([hypothesis.weight for hypothesis in self.permanent])
         return np.asarray(weights / weights.sum())
 
+    @cached_property
+    def local(self) -> bool:
+        """Whether it is held possible that a place has a part of its own."""
+        return any(one.alone is not None for one in self.permanent)
+
     @property
     def temporal(self) -> Temporal:
         """What a limit is told about time: the members know more."""

@@ -25,7 +25,7 @@ from windvane.kernels import Kernel, Markov, Static, Temporal
 from windvane.kernels.periodic import WEIGHTS
 from windvane.late import lapack
 from windvane.surrogates.factor import inverse_triangle
-from windvane.surrogates.mixture.hypotheses import Hypothesis
+from windvane.surrogates.mixture.hypotheses import Hypothesis, same
 from windvane.surrogates.mixture.seasons import season
 from windvane.surrogates.mixture.tuning import (
     AS_GOOD,
@@ -82,12 +82,16 @@ class Scan:
         self.y, self.times = y[rows], times[rows] - times[0]
         self.noises = np.broadcast_to(noises, (len(y),))[rows]
         self.known = None if known is None else known[rows]
-        self.space = kernel.matrix(X[rows], X[rows])
+        self.space, self._kernel, self._X = kernel.matrix(X[rows], X[rows]), kernel, X[rows]
         self.span = float(self.times[-1])
 
-    def covariance(self, temporal: Temporal, level: Temporal | None = None) -> Array:
+    def covariance(
+        self, temporal: Temporal, level: Temporal | None = None, alone: Temporal | None = None
+    ) -> Array:
         """K, without the noise."""
         K = self.space * temporal.matrix(self.times, self.times)
+        if alone is not None:
+            K += same(self._kernel, self._X, self._X) * alone.matrix(self.times, self.times)
         return K if level is None else K + level.matrix(self.times, self.times)
 
     def factor(self, K: Array, louder: float) -> Array | None:
@@ -108,9 +112,15 @@ class Scan:
         z = lapack.dtrtrs(L, self.y, lower=1)[0]
         return -0.5 * float(z @ z) - float(np.log(np.diagonal(L)).sum())
 
-    def best(self, temporal: Temporal, level: Temporal | None = None) -> tuple[float, float]:
+    def rival(self, hypothesis: Hypothesis) -> float:
+        """The evidence of a hypothesis without a season."""
+        return self.best(hypothesis.temporal, hypothesis.level, hypothesis.alone)[0]
+
+    def best(
+        self, temporal: Temporal, level: Temporal | None = None, alone: Temporal | None = None
+    ) -> tuple[float, float]:
         """The evidence with the noise that suits a hypothesis best, and how much louder that is."""
-        K = self.covariance(temporal, level)
+        K = self.covariance(temporal, level, alone)
         return max((self.evidence(K, louder), louder) for louder in LOUDER)
 
     def slopes(self, frequencies: Array) -> Array:
@@ -176,7 +186,7 @@ def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> F
     if not places:
         return None
     peaks = sorted(_peak(scan, place) for place in places)
-    rival, margin = scan.best(rivals[0].temporal, rivals[0].level)[0], CLEARLY if present is None else 0.0
+    rival, margin = scan.rival(rivals[0]), CLEARLY if present is None else 0.0
     if math.isinf(rival) or peaks[-1].evidence < rival + margin - HOPELESS:
         return None
     # two of them: between two points of the grid, half of a period can look better than the whole
@@ -187,9 +197,7 @@ def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> F
     evidence, frequency, louder = max(seen)
     if present is None and evidence < max(ends).evidence - AS_GOOD:
         return None  # a longer one explains more: time will tell
-    if evidence < rival + margin or any(
-        evidence < scan.best(other.temporal, other.level)[0] + margin for other in rivals[1:]
-    ):
+    if evidence < rival + margin or any(evidence < scan.rival(other) + margin for other in rivals[1:]):
         return None
     if present is not None and _height(scan, 1.0 / present, louder) > evidence - AS_GOOD:
         return Found(present, louder)

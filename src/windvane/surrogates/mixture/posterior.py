@@ -20,6 +20,7 @@ from windvane.kernels.base import upper_triangle
 from windvane.surrogates.cache import CandidateCache
 from windvane.surrogates.candidates import resolves
 from windvane.surrogates.factor import below
+from windvane.surrogates.mixture.hypotheses import same
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.tuning import DISPUTED
 from windvane.surrogates.posterior import joint_sample
@@ -90,10 +91,14 @@ class MixturePosterior:
     def mean(self, points: Array) -> Array:
         """The mean alone at m points: O(m n)."""
         k = self._kernel.matrix(points, self.observed)
-        weights = np.zeros(self.size)
+        weights, own = np.zeros(self.size), np.zeros(self.size)
         for weight, member in self._acting:
-            weights[member.first :] += weight * member.at(self._now).fading * member.alpha
-        return np.asarray(k @ weights)
+            view = member.at(self._now)
+            weights[member.first :] += weight * view.fading * member.alpha
+            if view.own_fading is not None:
+                own[member.first :] += weight * view.own_fading * member.alpha
+        mean = k @ weights
+        return np.asarray(mean + same(self._kernel, points, self.observed) @ own if own.any() else mean)
 
     def prior(self, points: Array) -> Array:
         """The variance at m points before any observation."""
@@ -123,23 +128,35 @@ class MixturePosterior:
     def _member_on(self, member: Member, points: Array) -> tuple[Array, Array]:
         """A member's mean at m points, and the joint covariance of the part of f that lasts."""
         own, view = self._kernel.matrix(points, self.observed[member.first :]), member.at(self._now)
-        v = (own * view.lasting) @ member.factor.W.T
-        known = self._kernel.matrix(points, points) * member.lasting_variance
-        return own @ (view.fading * member.alpha), known - v @ v.T
+        known = self._kernel.matrix(points, points) * (member.lasting_variance - member.own_lasting_variance)
+        mean, v = own @ (view.fading * member.alpha), own * view.lasting
+        if view.own_fading is not None and view.own_lasting is not None:
+            alone = same(self._kernel, points, self.observed[member.first :])
+            mean, v = mean + alone @ (view.own_fading * member.alpha), v + alone * view.own_lasting
+            known += same(self._kernel, points, points) * member.own_lasting_variance
+        v = v @ member.factor.W.T
+        return mean, known - v @ v.T
 
     def _members_at(self, points: Array, lasting: bool) -> tuple[Array, Array, Array]:
         """The weights of the acting members, and their means and variances at m points."""
         k = self._kernel.matrix(points, self.observed)
         prior = self._kernel.diagonal(points)
         means, variances = [], []
+        equal: Array | None = None
         for _, member in self._acting:
             own, view = k[:, member.first :], member.at(self._now)
             if lasting:
                 v, known = own * view.lasting, prior * member.lasting_variance
-                means.append(own @ (view.fading * member.alpha))
+                mean = own @ (view.fading * member.alpha)
             else:
                 v, known = own * view.fading + view.level, prior * member.variance + member.level_variance
-                means.append(v @ member.alpha)
+                mean = v @ member.alpha
+            if view.own_fading is not None and view.own_lasting is not None:
+                equal = same(self._kernel, points, self.observed) if equal is None else equal
+                alone = equal[:, member.first :]
+                mean = mean + alone @ (view.own_fading * member.alpha)
+                v = v + alone * (view.own_lasting if lasting else view.own_fading)
+            means.append(mean)
             v = v @ member.factor.W.T
             variances.append(np.maximum(known - np.vecdot(v, v), 0.0))
         return np.array([w for w, _ in self._acting]), np.array(means), np.array(variances)

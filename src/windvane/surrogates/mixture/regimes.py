@@ -66,7 +66,7 @@ class Archive(NamedTuple):
         """After a change to something new: what was there before, as this member saw it, may come back."""
         if not len(before):  # a change right after another one
             return Archive(self.regimes, change.step, bool(self.regimes))
-        counted = member.at(float(before.times[-1]) / model.interval).fading >= LASTS * member.variance
+        counted = member.faded(float(before.times[-1]) / model.interval) >= LASTS * member.variance
         first = len(before) - int(counted.sum())  # of a drift, the last few
         old = before.take(slice(first, int(np.searchsorted(before.steps, change.step))))
         old = old.take(np.flatnonzero(~np.isin(old.steps, doubted(old.steps, member.suspects))))

@@ -11,7 +11,7 @@ import numpy as np
 from windvane.checks import Array
 from windvane.data import Dataset
 from windvane.kernels import Static
-from windvane.surrogates.mixture.hypotheses import CHANGED
+from windvane.surrogates.mixture.hypotheses import CHANGED, same
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import (
@@ -74,6 +74,11 @@ def tilt(model: Mixture, data: Dataset) -> Array | None:
     return found
 
 
+def own(model: Mixture, A: Array, B: Array) -> Array | None:
+    """The covariance of what each place does alone, but for time, if any hypothesis asks for it."""
+    return same(model.kernel, A, B) if model.local else None
+
+
 def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     """Give each member its part of the data, with the noises it has for them."""
     if not members:
@@ -81,9 +86,9 @@ def factor(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     K = model.kernel.matrix(data.X, data.X)
     y, times = model.scaling.inward(data.y), data.times / model.interval
     now = float(times[-1]) if len(data) else -math.inf
-    common = tilt(model, data)
+    common, alone = tilt(model, data), own(model, data.X, data.X)
     for member in members:
-        member.rebuild(K, y, times, now, common)
+        member.rebuild(K, y, times, now, common, alone)
 
 
 def quieten(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:

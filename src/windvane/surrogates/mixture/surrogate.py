@@ -36,6 +36,7 @@ from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import Scaling
 
 NOTHING = Archive()
+NOWHERE = np.empty(0, np.intp)
 
 
 class MixtureSurrogate:
@@ -63,7 +64,13 @@ class MixtureSurrogate:
         self._times = data.times / model.interval
         self._cache = candidate_cache(domain, model.kernel)
         self._cache.add_many(data.X)
+        # which candidate each observation was made at, -1 for none; only where a hypothesis asks for it
+        self._numbers = _numbers(self._cache.points) if model.local else {}
+        self._places = np.array([self._place(x) for x in data.X], np.intp) if model.local else NOWHERE
         self._settle()
+
+    def _place(self, x: Array) -> int:
+        return self._numbers.get((x + 0.0).tobytes(), -1)
 
     @staticmethod
     def empty(domain: Domain, model: Mixture) -> MixtureSurrogate:
@@ -161,7 +168,9 @@ class MixtureSurrogate:
         kernel, scaling = self.model.kernel, self.model.scaling
         k = kernel.matrix(x[None, :], self.data.X)[0]
         prior = float(kernel.diagonal(x[None, :])[0])
-        guesses = [member.guess(k, prior, now / self.model.interval) for member in self.members]
+        same = starts.own(self.model, x[None, :], self.data.X)
+        alone = None if same is None else same[0]
+        guesses = [member.guess(k, prior, now / self.model.interval, alone) for member in self.members]
         means = np.array([guess.mean for guess in guesses])
         mean = float(self.weights @ means)
         within = float(self.weights @ np.array([guess.variance for guess in guesses]))
@@ -319,6 +328,8 @@ class MixtureSurrogate:
         after.members = members = [member.copy() for member in update.members]
         after._cache = self._cache.copy()
         rows, found = [], []
+        rows_of: dict[int, Array] = {}
+        place = self._place(new.x) if model.local else -1
         for number, (member, guess) in enumerate(zip(members, update.guesses, strict=True)):
             share, noise = float(update.taken.share[number]), float(update.taken.noise[number])
             member.noise = update.taken.after[number]
@@ -331,20 +342,30 @@ class MixtureSurrogate:
                 sums = np.zeros((member.order, n))
                 sums[:, member.first :] = tau * w
                 rows.append(sums)
+                rows_of[number] = sums
             found.append((pivot, step))
         known = after._cache.contract_many(np.concatenate(rows)) if n else None
         row = after._cache.add(new.x)
-        place = 0
-        for member, (pivot, step) in zip(members, found, strict=True):
+        same = None
+        if model.local:
+            same = np.zeros(len(row))
+            if place >= 0:
+                same[place] = after._cache.prior[place]
+            after._places = np.concatenate((self._places, (place,)))
+        begin = 0
+        for number, (member, (pivot, step)) in enumerate(zip(members, found, strict=True)):
             own = None
             if member.watched:
                 own = (
                     np.zeros((member.order, len(row)))
                     if known is None
-                    else known[place : place + member.order]
+                    else known[begin : begin + member.order]
                 )
-                place += member.order
-            member.absorb(own, row, pivot, step, now)
+                if known is not None and member.alone is not None:
+                    own = own.copy()
+                    own[member.shared :] = self._at_places(rows_of[number][member.shared :])
+                begin += member.order
+            member.absorb(own, row, pivot, step, now, same)
         after.data = self.data + new
         after._y = np.concatenate((self._y, (y,)))
         after._times = np.concatenate((self._times, (now,)))
@@ -399,7 +420,8 @@ class MixtureSurrogate:
                 member.forget(gone)
                 if K is None:
                     K = self.model.kernel.matrix(self.data.X, self.data.X)
-                member.rebuild(K, self._y, self._times, now, starts.tilt(self.model, self.data))
+                same = starts.own(self.model, self.data.X, self.data.X)
+                member.rebuild(K, self._y, self._times, now, starts.tilt(self.model, self.data), same)
             if member.watched and weight < IDLE and number != heaviest:
                 member.unwatch()
         rows: Array | None = None
@@ -410,8 +432,22 @@ class MixtureSurrogate:
                 break
             if not member.watched and spent < MOST_WORK:
                 rows = self._cache.rows() if rows is None else rows
-                member.watch(rows)
+                member.watch(rows, self._same_rows() if member.alone is not None else None)
                 spent += member.order * len(member) ** 2 * len(self._cache.points)
+
+    def _same_rows(self) -> Array:
+        """k_S(x_i, c) where candidate c is the place of observation i, else 0, n x M."""
+        found = np.zeros((len(self.data), len(self._cache.points)))
+        met = np.flatnonzero(self._places >= 0)
+        found[met, self._places[met]] = self._cache.prior[self._places[met]]
+        return found
+
+    def _at_places(self, sums: Array) -> Array:
+        """The sums over the data of `_same_rows`, for each row of weights: q x M."""
+        met, M = self._places >= 0, len(self._cache.points)
+        places = self._places[met]
+        found = [np.bincount(places, weights=each, minlength=M) for each in sums[:, met]]
+        return np.array(found) * self._cache.prior
 
     # -- learning ---------------------------------------------------------------------------------------
 
@@ -518,6 +554,11 @@ class MixtureSurrogate:
         for new in found.journal:
             after = after._with(new, after.weigh(new, after.forecast(new.x, new.time)).update)
         return after
+
+
+def _numbers(points: Array) -> dict[bytes, int]:
+    """The number of each candidate, by its coordinates."""
+    return {(point + 0.0).tobytes(): number for number, point in enumerate(points)}
 
 
 def _named(members: Sequence[Member], weights: Array) -> dict[str, float]:
