@@ -68,15 +68,15 @@ class Scaling:
 def _beside_noise(y: Array, noises: Array) -> tuple[float, float]:
     """Mean and standard deviation of what has this noise besides, for y with a variance of 1.
 
-    Such that the squares of y, each beside the variance that it should have, have a mean of 1: bisection. At
-    least `SMALLEST`, where the noise explains all there is.
+    That of the largest likelihood, by bisection: what is mostly noise hardly counts. At least `SMALLEST`,
+    where the noise explains all there is.
     """
     low, high = SMALLEST * SMALLEST, 1.0
     for _ in range(HALVINGS):
         variance = math.sqrt(low * high)
         weights = 1.0 / (variance + noises)
         centre = float(weights @ y) / float(weights.sum())
-        if float(weights @ (y - centre) ** 2) > len(y):
+        if float(weights**2 @ (y - centre) ** 2) > float(weights.sum()):
             low = variance
         else:
             high = variance
@@ -96,7 +96,8 @@ def generalised(
     An optimiser measures again and again where values are high. Their plain mean is then far above what
     is to be expected elsewhere; here observations that the kernel takes for nearly the same count as one.
     `W` is the inverse Cholesky factor of K~, if somebody has it. Where noise is known, which does not grow
-    with the scale, K~ depends on it, and is made again until it fits.
+    with the scale, K~ = S + N depends on it: the scale of the largest likelihood has alpha' S alpha =
+    scale^2 tr(K~^-1 S), and is found step by step.
 
     >>> from windvane.kernels import RBF, Static
     >>> x = np.array([[0.1], [0.5], [0.9], [0.9], [0.9], [0.9]])
@@ -122,7 +123,12 @@ def generalised(
         z, ones = W @ y, W.sum(axis=1)
         offset = float(ones @ z) / float(ones @ ones)
         z -= offset * ones
-        before, scale = scale, math.sqrt((float(z @ z) + GUESS) / (len(y) + GUESS))
+        squares, count = float(z @ z), float(len(y))
+        if known and data.accuracy is not None:  # alpha' S alpha and tr(K~^-1 S)
+            N = np.where(data.accuracy.known, noises, 0.0)
+            squares -= float(N @ (z @ W) ** 2)
+            count -= float(N @ np.einsum("ij,ij->j", W, W))
+        before, scale = scale, math.sqrt((max(squares, 0.0) + GUESS) / (max(count, 0.0) + GUESS))
         if abs(scale / before - 1.0) < ENOUGH:
             break
     return Scaling(plain.offset + plain.scale * offset, plain.scale * scale)

@@ -7,6 +7,7 @@ goes on as if nothing had happened.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,10 +19,11 @@ from optuna.trial import FrozenTrial, TrialState
 
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.columns import Columns, inward, widest
-from windvane.reading import LARGEST
+from windvane.reading import LARGEST, noise_of_one
 
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 ASKED = "windvane:asked"  # a system attribute of a trial: what was chosen for it, and who evaluates it
+NOISE, STD = "windvane:noise_variance", "windvane:std"  # user attributes: the noise of a trial's value
 RECENT = 10  # trials whose ranges count, where a parameter's range changes
 AVOIDED = 5  # trials for which a point that was pruned is kept away from
 
@@ -38,6 +40,7 @@ class Finished(NamedTuple):
     time: float
     planned: frozenset[str] = frozenset()  # the parameters that were chosen before it began
     failed: bool = False  # it was to give a value and gave none; a pruned trial was not
+    noise: float | None = None  # the noise variance of the value, if the trial says so
 
 
 class Told(NamedTuple):
@@ -46,6 +49,7 @@ class Told(NamedTuple):
     point: tuple[Any, ...]
     value: float | None
     time: float
+    noise: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ class TrialReading:
         time = self.time(_ended(trial)[0], position)
         planned = frozenset(trial.system_attrs.get(ASKED, {}).get("meant", ()))
         failed = value is None and trial.state != TrialState.PRUNED
-        found = Finished(trial.number, trial.params, trial.distributions, value, time, planned, failed)
+        noise = None if value is None else noise_told(trial)
+        found = Finished(trial.number, trial.params, trial.distributions, value, time, planned, failed, noise)
         self._read[trial._trial_id] = (trial, position, found)
         return found
 
@@ -101,6 +106,20 @@ class TrialReading:
         return float(position)
 
 
+def noise_told(trial: FrozenTrial) -> float | None:
+    """The noise variance of a trial's value, if a user attribute says what it is.
+
+    An attribute cannot be taken back once a trial has ended: one that is wrong must not end the study.
+    """
+    told = (trial.user_attrs.get(name) for name in (NOISE, STD))
+    try:
+        return noise_of_one(*told)
+    except (InvalidArgument, InvalidType) as error:
+        names = f"{NOISE} and {STD}"
+        warnings.warn(f"trial {trial.number}: {names}: {error}; taken as not told", stacklevel=2)
+        return None
+
+
 def _ended(trial: FrozenTrial) -> tuple[datetime, int]:
     return trial.datetime_complete or trial.datetime_start or datetime.min, trial.number
 
@@ -111,7 +130,7 @@ def observations(history: Sequence[Finished], of: Columns) -> tuple[list[Told], 
     for trial in history:
         point = inward(of, trial.params) if trial.failed or trial.value is not None else None
         if point is not None:
-            told.append(Told(point, trial.value, trial.time))
+            told.append(Told(point, trial.value, trial.time, trial.noise))
             if trial.value is not None:
                 numbers.append(trial.number)
     return told, numbers

@@ -48,7 +48,7 @@ class ToldOptimizer:
             if new.value is None:
                 self.optimizer.fail(x, time)
             else:
-                self.events.append(self.optimizer.tell(x, new.value, time))
+                self.events.append(self.optimizer.tell(x, new.value, time, noise_variance=new.noise))
             self.told.append(new)
 
     def ask(
