@@ -313,3 +313,21 @@ def test_settings_that_fail_are_left_alone():
             opt.tell(x, float(unit[0]))
     assert failed <= 16
     assert json.dumps(wv.restore(json.loads(json.dumps(opt.state()))).state()) == json.dumps(opt.state())
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(2, 2000), st.floats(0.0, 1.0), st.sampled_from([0.0, 1.0]))
+def test_the_argmax_under_a_condition(seed, count, share, multiplier):
+    """The best of those that fulfil it; if there are none, of those that are nearest to that."""
+    rng = np.random.default_rng(seed)
+    space = wv.Candidates(rng.normal(size=(count, 2)))
+    opt = told("gp-ucb", space, seed, 8)
+    posterior, numbers = opt._progress.surrogate.posterior(opt.time), rng.uniform(size=count)
+    region = wv.Region.all_of(space)
+    left = rng.choice(count, int(rng.integers(1, count + 1)), replace=False)
+    region = region.available(left).where(lambda points: numbers[space.numbers(points)], share**4)
+    found = maximise(posterior, region, UpperBound(multiplier), lambda: np.random.default_rng(0))
+    fulfilled = left[numbers[left] <= max(share**4, float(numbers[left].min()) + 1e-9)]
+    scores = brute_force(opt, UpperBound(multiplier), fulfilled)
+    assert space.decode(found.point) in fulfilled
+    assert scores[list(fulfilled).index(space.decode(found.point))] >= scores.max() - 1e-8

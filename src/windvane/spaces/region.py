@@ -222,6 +222,10 @@ class Region:
         points = self.candidates(WITNESSES) if self.listed is None else self.listed
         if not len(points):
             points = self.sample(np.random.default_rng(0), WITNESSES)
+        if self.space.enumerated:  # of a long list, a part says as much, unless it says that nothing is left
+            some = points[:: len(points) // WITNESSES + 1]
+            if (value(some) <= level).any():
+                points = some
         numbers = value(points)
         least = float(numbers.min())
         if least > level:  # a hair more, since the same point among others may round differently
@@ -308,11 +312,24 @@ class Region:
         if self.left is not None:
             all_of_them = points is self.space.everything()
             inside &= self.left if all_of_them else self.left[self.space.numbers(points)]
-        for condition in self.conditions:
-            rest = np.flatnonzero(inside)
-            if len(rest):
-                inside[rest] = condition.value(points[rest]) <= condition.at_most
+        rest = np.flatnonzero(inside) if self.conditions else np.empty(0, dtype=np.intp)
+        if len(rest):
+            inside[rest] = self.fulfils(points[rest])
         return inside
+
+    def fulfils(self, points: Array) -> BoolArray:
+        """Whether the conditions hold at m points."""
+        found = np.ones(len(points), dtype=np.bool_)
+        for condition in self.conditions:
+            rest = np.flatnonzero(found)
+            if len(rest):
+                found[rest] = condition.value(points[rest]) <= condition.at_most
+        return found
+
+    @cached_property
+    def unconditional(self) -> Region:
+        """The region that this would be without its conditions."""
+        return replace(self, conditions=(), witnesses=None) if self.conditions else self
 
     def nearest(self, points: Array) -> Array:
         """The points moved into the bounds and to the levels; not away from what is left out."""

@@ -104,7 +104,7 @@ class Rows:
             self._pack(2 * len(self))
         end = self._end
         if not self._tail.claim(end):
-            buffer = np.zeros_like(self._buffer)
+            buffer = np.zeros(self._buffer.shape)  # pages that nobody writes to take no memory
             buffer[:end] = self._buffer[:end]
             self._buffer, self._tail = buffer, Tail(end + 1)
         self._buffer[end] = row
