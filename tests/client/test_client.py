@@ -267,3 +267,35 @@ def test_known_noise_and_repeats_are_told_as_in_process(client, tmp_path):
         for bad in ({"y": []}, {"y": 1.0, "std": 0.0}, {"y": 1.0, "std": 1.0, "noise_variance": 1.0}):
             with pytest.raises(InvalidArgument):
                 remote.add(ours.x, **bad)
+
+
+def test_a_hand_on_the_wheel(client, tmp_path):
+    """Bit for bit what a study in process does."""
+    box = SPACES["box"]
+    remote = client.create("wheel", box, **OPTIONS)
+    with wv.Study.create(tmp_path / "twin.db", "twin", box, **OPTIONS) as local:
+        ours, theirs = local.ask(count=4), remote.ask(count=4)
+        assert [trial.x for trial in theirs] == [trial.x for trial in ours]
+        for n, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            local.tell(one, 0.1 * n)
+            remote.tell(other, 0.1 * n)
+        assert remote.reset("new pump") == local.reset("new pump")
+        added = [study.add([0.5, 0.5], 7.0) for study in (local, remote)]
+        assert added[0] == added[1]
+        wider = wv.Box([(0, 2), (-5, 5)])
+        for study, trials in ((local, ours), (remote, theirs)):
+            study.retract(trials[1], "cold", key="once")
+            study.retract(study.events(kinds=["told"])[-1])
+            study.correct(trials[2], 0.25)
+            study.correct(trials[3], [0.2, 0.4])
+            assert study.change_space(wider).event["left_out"] == 0
+        assert [r.kind for r in remote.events()] == [r.kind for r in local.events()]
+        assert remote.space == wider
+        assert remote.ask().x == local.ask().x
+        assert str(remote.explain()).split("\n")[1:] != []
+        with pytest.raises(Conflict, match="taken back already"):
+            remote.retract(theirs[1])
+        with pytest.raises(InvalidArgument, match="create another study"):
+            remote.change_space(wv.Arms(3))
+        with pytest.raises(UnknownName):
+            remote.correct(99, 1.0)

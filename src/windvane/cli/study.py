@@ -6,8 +6,10 @@ import argparse
 from typing import Any
 
 from windvane.cli.studies import (
+    amending,
     ask,
     best,
+    change_space,
     create,
     delete,
     events,
@@ -18,6 +20,7 @@ from windvane.cli.studies import (
     listing,
     predict,
     rebuild,
+    reset,
     show,
     tell,
 )
@@ -30,6 +33,9 @@ VERBS = (
     ask,
     tell,
     fail,
+    reset,
+    amending,
+    change_space,
     best,
     events,
     explain,

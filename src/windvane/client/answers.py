@@ -13,8 +13,8 @@ from windvane.data import Event
 from windvane.errors import Unavailable
 from windvane.spaces import Domain
 
-Kind = Literal["asked", "told", "failed", "expired"]
-Status = Literal["pending", "told", "failed", "expired"]
+Kind = Literal["asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined"]
+Status = Literal["pending", "told", "failed", "expired", "retracted"]
 Answer = TypeVar("Answer")
 
 

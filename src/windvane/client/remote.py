@@ -6,15 +6,15 @@ import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 from urllib.parse import quote, urlencode
 
 import numpy as np
 
-from windvane.checks import Array, integer, one_of, real
+from windvane.checks import Array, Time, instant, integer, one_of, real
 from windvane.client import stream
 from windvane.client.answers import RemoteExplanation, RemoteRecord, RemoteSummary, RemoteTrial, listed, read
-from windvane.client.spelling import body
+from windvane.client.spelling import body, space_json
 from windvane.client.transport import Request, Transport
 from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, InvalidType
@@ -27,7 +27,7 @@ PAGE = 1000  # records that a service gives at once
 PATIENCE = 300.0  # seconds that a stream tries to connect again
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "jsonl", "parquet")
-KINDS = ("asked", "told", "failed", "expired")
+KINDS = ("asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined")
 
 
 class RemoteStudy:
@@ -49,35 +49,67 @@ class RemoteStudy:
 
     # -- writing -------------------------------------------------------------------------------------
 
+    @overload
     def ask(
         self,
-        time: float | None = None,
+        time: Time = None,
         *,
         context: Mapping[str, Any] | None = None,
         available: Any = None,
+        count: None = None,
         expires_after: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> RemoteTrial:
+    ) -> RemoteTrial: ...
+
+    @overload
+    def ask(
+        self,
+        time: Time = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        available: Any = None,
+        count: int,
+        expires_after: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> list[RemoteTrial]: ...
+
+    def ask(
+        self,
+        time: Time = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        available: Any = None,
+        count: int | None = None,
+        expires_after: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> RemoteTrial | list[RemoteTrial]:
         """A point to evaluate. Every call begins a new trial; it expires when the study says, or as given.
 
         `context` says what is observed now, if the space has contexts; the point has them in it. `available`
-        are the only points that may be asked for this time, of a finite space.
+        are the only points that may be asked for this time, of a finite space. With `count` it is a list of
+        so many trials, each with a point chosen beside the others.
         """
         sent = body(
             time=_time(time),
             context=_seen(context),
             available=None if available is None else list(plain(available)),
+            count=None if count is None else integer("count", count, at_least=1),
             expires_after=expires_after,
             metadata=_notes(metadata),
         )
-        return read(RemoteTrial, self._post("ask", sent, key))
+        found = self._post("ask", sent, key)
+        if count is None:
+            return read(RemoteTrial, found)
+        return [read(RemoteTrial, each) for each in listed(found, "trials")]
 
     def tell(
         self,
         trial: RemoteTrial | int,
         y: float | Sequence[float],
-        time: float | None = None,
+        time: Time = None,
         *,
         noise_variance: float | None = None,
         std: float | None = None,
@@ -97,7 +129,7 @@ class RemoteStudy:
         self,
         x: Any,
         y: float | Sequence[float],
-        time: float | None = None,
+        time: Time = None,
         *,
         noise_variance: float | None = None,
         std: float | None = None,
@@ -120,6 +152,59 @@ class RemoteStudy:
         """The evaluation came to nothing: recorded with its reason, and the model is told no number."""
         sent = body(trial=_number(trial), reason=reason, metadata=_notes(metadata))
         return read(RemoteRecord, self._post("fail", sent, key))
+
+    # -- a hand on the wheel -------------------------------------------------------------------------
+
+    def reset(
+        self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
+    ) -> Event:
+        """Something is known to have changed: what was told before is of the past."""
+        sent = body(reason=reason, metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("reset", sent, key)).as_event()
+
+    def retract(
+        self,
+        trial: RemoteTrial | RemoteRecord | int,
+        reason: str = "",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> RemoteRecord:
+        """Take back the value of a trial, or of a record if nobody had asked for it: it was wrong.
+
+        What was told since the last checkpoint before it is told again: for a long study, and a value of long
+        ago, give the client a `timeout` that allows for it.
+        """
+        sent = body(**_target(trial), reason=reason, metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("retract", sent, key))
+
+    def correct(
+        self,
+        trial: RemoteTrial | RemoteRecord | int,
+        y: float | Sequence[float],
+        reason: str = "",
+        *,
+        noise_variance: float | None = None,
+        std: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> RemoteRecord:
+        """Another value for a trial, or for a record; as `retract` otherwise."""
+        right = _told(y, noise_variance, std)
+        sent = body(**_target(trial), **right, reason=reason, metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("correct", sent, key))
+
+    def change_space(
+        self,
+        space: Domain | Mapping[str, Any],
+        reason: str = "",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> RemoteRecord:
+        """Go on in another space of the same parameters; `event["left_out"]` values lie outside of it."""
+        sent = body(space=space_json(space), reason=reason, metadata=_notes(metadata))
+        return read(RemoteRecord, self._post("space", sent, key))
 
     def delete(self) -> None:
         """Delete the study and everything about it. There is no way back."""
@@ -189,7 +274,7 @@ class RemoteStudy:
         query = None if seen is None else {"context": json.dumps(seen)}
         return read(Best, self._get("/best", query))
 
-    def predict(self, points: Any, time: float | None = None) -> tuple[Array, Array]:
+    def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective at points."""
         sent = body(points=plain(points), time=_time(time))
         found = self._transport.json(Request("POST", f"{self._path}/predict", sent))
@@ -229,6 +314,12 @@ def _number(trial: RemoteTrial | int) -> int:
     return trial.number if isinstance(trial, RemoteTrial) else integer("trial", trial, at_least=1)
 
 
+def _target(trial: RemoteTrial | RemoteRecord | int) -> dict[str, int]:
+    if isinstance(trial, RemoteRecord):
+        return {"record": trial.seq}
+    return {"trial": _number(trial)}
+
+
 def _told(y: Any, noise_variance: Any, std: Any) -> dict[str, Any]:
     try:
         return Reading.of(y, noise_variance, std).told
@@ -239,7 +330,7 @@ def _told(y: Any, noise_variance: Any, std: Any) -> dict[str, Any]:
 
 
 def _time(time: Any) -> float | None:
-    return None if time is None else real("time", time)
+    return None if time is None else instant("time", time)
 
 
 def _seen(context: Any) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from windvane.service.core import Service
 from windvane.service.gate import Gate
 from windvane.service.lane import Lane
 from windvane.service.pages import pages
-from windvane.service.routes import general, journal, model, studies, trials
+from windvane.service.routes import general, journal, model, studies, trials, wheel
 from windvane.service.sender import Sender
 
 DESCRIPTION = """\
@@ -66,7 +66,15 @@ def create_app(config: Config) -> FastAPI:
     )
     app.state.service = service
     problems.install(app)
-    for part in (trials.routes, studies.routes, trials.waiting, journal.routes, model.routes, general.routes):
+    for part in (
+        trials.routes,
+        wheel.routes,
+        studies.routes,
+        trials.waiting,
+        journal.routes,
+        model.routes,
+        general.routes,
+    ):
         app.include_router(part)  # those that are called most first
     app.include_router(pages())
     app.add_middleware(Gate, service=service, lane=Lane(trials.routes))

@@ -177,6 +177,10 @@ class AskBody(Body):
             description="the only points that may be asked for this time, of a finite space",
         ),
     ] = None
+    count: Annotated[
+        int | None,
+        Field(ge=1, le=limits.AT_ONCE, description="so many trials at once; the answer is then a list"),
+    ] = None
     expires_after: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     metadata: Metadata | None = None
 
@@ -231,3 +235,54 @@ class PredictBody(Body):
 
     points: Annotated[list[Point], Field(min_length=1, max_length=limits.POINTS)]
     time: Finite | None = None
+
+
+Words = Annotated[str, Field(max_length=limits.REASON)]
+
+
+class ResetBody(Body):
+    """Something is known to have changed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "new pump"}]})
+
+    reason: Words = ""
+    metadata: Metadata | None = None
+
+
+class RetractBody(Body):
+    """A value to take back: of a trial, or of a record if nobody had asked for it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "reason": "sensor was cold"}]})
+
+    trial: Serial | None = None
+    record: Annotated[Serial | None, Field(description="its number, seq, in the journal")] = None
+    reason: Words = ""
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> RetractBody:
+        if (self.trial is None) == (self.record is None):
+            raise ValueError("give either trial, the number from ask, or record, the number in the journal")
+        return self
+
+
+class CorrectBody(RetractBody):
+    """The right value of a trial, or of a record if nobody had asked for it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "y": 0.39}]})
+
+    y: Annotated[
+        Finite | list[Finite], Field(description="a number, or a list of repeats that it is the mean of")
+    ]
+    noise_variance: Annotated[Finite | None, Field(gt=0, description="of y, or of each repeat")] = None
+    std: Annotated[Finite | None, Field(gt=0, description="the root of that, instead")] = None
+
+
+class SpaceBody(Body):
+    """Another space of the same parameters."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"space": {"box": [[0, 2], [0, 1]]}}]})
+
+    space: BoxBody | ArmsBody | CandidatesBody | ParametersBody
+    reason: Words = ""
+    metadata: Metadata | None = None

@@ -96,14 +96,14 @@ class Service:
         """Run something that waits or computes in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
-    async def use(self, name: str, work: Callable[[Study], R]) -> R:
-        """Do something with a study, one request at a time."""
+    async def use(self, name: str, work: Callable[[Study], R], *, long: bool = False) -> R:
+        """Do something with a study, one request at a time; what may take `long` has a thread of its own."""
         turn = self._turns.get(name)
         if turn is None:
             turn = self._turns[name] = asyncio.Lock()
         async with turn:
             known = self.studies.known(name)
-            if self._engine is not None and known is not None and known.quick:
+            if not long and self._engine is not None and known is not None and known.quick:
                 found: R = await self._engine.run(known, lambda: self._with(name, work))
                 return found
             return await self.call(self._with, name, work)

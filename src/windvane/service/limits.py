@@ -22,6 +22,7 @@ REPEATS = 1000  # values told at once
 POINTS = 10_000  # of one prediction
 RESOLUTION = 100  # points on an axis of a surface, so that two axes stay within POINTS
 PAGE = 1000  # events of one answer
+AT_ONCE = 1000  # trials that one ask begins
 SERIAL = 2**31 - 1  # numbers of trials and records, as the database holds them
 SEED = 2**63 - 1
 CALLERS = 10_000  # whose rates are remembered

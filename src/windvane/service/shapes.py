@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-Kind = Literal["asked", "told", "failed", "expired"]
+Kind = Literal["asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined"]
 
 
 class SessionShape(BaseModel):
@@ -61,7 +61,7 @@ class TrialShape(BaseModel):
 
     number: int
     x: Any
-    status: Literal["pending", "told", "failed", "expired"]
+    status: Literal["pending", "told", "failed", "expired", "retracted"]
     asked_at: float
     expires_at: float | None
     metadata: dict[str, Any]
@@ -86,7 +86,9 @@ class RecordShape(BaseModel):
     step: int | None
     reset: bool
     reason: str
-    event: dict[str, Any] | None = Field(description="everything that happened at this tell")
+    event: dict[str, Any] | None = Field(
+        description="everything that happened at this tell, reset or amendment"
+    )
     metadata: dict[str, Any]
     key: str | None
 

@@ -26,7 +26,7 @@ OnProgress = Callable[[int, int], None]
 def target_of(trial: Any) -> tuple[str, int]:
     """What is meant: ("trial", its number), or ("record", its number) of a record."""
     if isinstance(trial, Record):
-        return ("trial", trial.trial) if trial.trial is not None else ("record", trial.seq)
+        return "record", trial.seq
     return "trial", trial_number(trial)
 
 
@@ -46,14 +46,13 @@ def amend(
     def work(step: UnwrittenStep, connection: Connection) -> Record:
         nonlocal begun
         before = session.before(connection, key, kind, reason=reason)
+        told = _told(session, connection, target)
         if before is not None:
-            same = target[1] == (before.trial if target[0] == "trial" else (before.event or {})["record"])
-            if not same or (
-                correction is not None and told_of(before)[:2] != (correction.y, correction.values)
-            ):
+            same = (before.event or {})["record"] == told.seq
+            other = correction is not None and told_of(before)[:2] != (correction.y, correction.values)
+            if other or not same:
                 raise reused(before)
             return before
-        told = _told(session, connection, target)
         right = right_values(connection, session.id)
         if told.seq in right and right[told.seq] is None:
             raise Conflict(f"{target[0]}={target[1]}: its value was taken back already; nothing was changed")

@@ -33,6 +33,7 @@ def register(verbs: Any) -> None:
     verb = add_verb(verbs, "ask", run, "a point to evaluate, and the number of its trial", epilog=EPILOG)
     add_time(verb, "your timestamp, if the study is told times; default: one step after the last")
     add_context(verb)
+    verb.add_argument("--count", type=int, metavar="N", help="so many trials at once, one a line")
     verb.add_argument("--expires-after", metavar="SECONDS", help="or never; default: as the study says")
     verb.add_argument(
         "--available",
@@ -57,10 +58,12 @@ def run(given: argparse.Namespace) -> None:
     with opened(given) as study:
         if given.format == "values":
             words.check_values(study.space)  # before a trial is begun that nobody could read
-        trial, space = study.ask(given.time, context=context_from(given), **more), study.space
-    if given.json:
-        say(trial.as_dict())
-    elif given.format == "values":
-        print(trial.number, words.values(trial.x, space))
-    else:
-        print(f"trial {trial.number}: {words.point(trial.x, space)}")
+        found = study.ask(given.time, context=context_from(given), count=given.count, **more)
+        space = study.space
+    for trial in [found] if given.count is None else found:
+        if given.json:
+            say(trial.as_dict())
+        elif given.format == "values":
+            print(trial.number, words.values(trial.x, space))
+        else:
+            print(f"trial {trial.number}: {words.point(trial.x, space)}")

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
@@ -70,7 +71,21 @@ def add_writing(verb: argparse.ArgumentParser) -> None:
 
 def add_time(verb: argparse.ArgumentParser, help: str) -> None:
     """--time."""
-    verb.add_argument("--time", type=float, metavar="T", help=help)
+    verb.add_argument("--time", type=_moment, metavar="T", help=f"{help}; or 2026-03-01T12:00:00+01:00")
+
+
+def _moment(text: str) -> float | datetime:
+    """A number, or a date and time."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a number nor a date and time such as 2026-03-01T12:00:00+01:00"
+        ) from None
 
 
 def add_context(verb: argparse.ArgumentParser) -> None:

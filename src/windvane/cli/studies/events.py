@@ -14,7 +14,7 @@ from windvane.errors import InvalidArgument
 from windvane.spaces import Domain
 
 PAGE = 1000
-KINDS = ("asked", "told", "failed", "expired")
+KINDS = ("asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined")
 DESCRIPTION = "The journal of a study, oldest first, a record a line; with --json each line is a JSON object."
 
 
@@ -27,7 +27,7 @@ def register(verbs: Any) -> None:
     verb.add_argument("--limit", type=int, metavar="N", help="at most so many")
     verb.add_argument("--last", type=int, metavar="N", help="the newest so many")
     verb.add_argument("--kind", action="append", choices=KINDS, help="only these; may be given again")
-    verb.add_argument("--resets", action="store_true", help="only tells that led to a reset")
+    verb.add_argument("--resets", action="store_true", help="only resets")
 
 
 def run(given: argparse.Namespace) -> None:
@@ -63,8 +63,10 @@ def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
 
 def _line(record: Any, space: Domain) -> str:
     trial = "" if record.trial is None else f"trial {record.trial}"
-    begin = f"{record.seq:>6}  {words.moment(record.at)}  {record.kind:<7}  {trial:<9}"
-    line = f"{begin}  {words.point(record.x, space)}"
+    begin = f"{record.seq:>6}  {words.moment(record.at)}  {record.kind:<9}  {trial:<9}"
+    line = begin if record.x is None else f"{begin}  {words.point(record.x, space)}"
+    if record.kind == "redefined":
+        line += f"  {record.event['left_out']} outside left out"
     if record.y is not None:
         line += f"  y={words.number(record.y)}"
     if record.reason:

@@ -22,32 +22,39 @@ FAILURES = documented(400, 404, 409, 413, 415)
 
 
 @routes.post(
-    "/studies/{name}/ask", dependencies=WRITE, status_code=201, response_model=TrialShape, responses=FAILURES
+    "/studies/{name}/ask",
+    dependencies=WRITE,
+    status_code=201,
+    response_model=TrialShape | TrialsShape,
+    responses=FAILURES,
 )
 async def ask(
     request: Request, name: Name, body: Annotated[AskBody | None, Body()] = None, key: Key = None
 ) -> Any:
-    """The next point to evaluate, as a trial. Each ask gives another point."""
+    """The next point to evaluate, as a trial. Each ask gives another; with `count`, a list of trials."""
     service = service_of(request)
     given = body or AskBody()
     options: dict[str, Any] = {}
     if given.expires_after is not None:  # else the study's own
         options["expires_after"] = given.expires_after
 
-    def work(study: Study) -> Trial:
-        trial: Trial = study.ask(
+    def work(study: Study) -> Trial | list[Trial]:
+        found: Trial | list[Trial] = study.ask(
             given.time,
             context=given.context,
             available=given.available,
+            count=given.count,
             metadata=given.metadata,
             key=key,
             **options,
         )
-        return trial
+        return found
 
-    trial = await service.use(name, work)
+    found = await service.use(name, work, long=given.count is not None)
     service.streams.ring(name)
-    return Answer(trial.as_dict(), 201)
+    if isinstance(found, list):
+        return Answer({"trials": [trial.as_dict() for trial in found]}, 201)
+    return Answer(found.as_dict(), 201)
 
 
 @routes.post(

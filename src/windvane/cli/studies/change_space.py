@@ -1,0 +1,44 @@
+"""`windvane study change-space`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from windvane.cli.spaces import add_space_arguments, space_from
+from windvane.cli.studies import words
+from windvane.cli.studies.common import add_verb, add_writing, from_json, opened, progress, say
+from windvane.errors import InvalidArgument
+
+DESCRIPTION = """\
+Other bounds, or an option more or less, of the same parameters. The model is then as if it had been told, in
+this space, all that was measured inside it; what lies outside is left out, and comes back if the space
+becomes larger again. Trials that are out and lie outside expire. The whole journal is told again."""
+
+
+def register(verbs: Any) -> None:
+    """Add the verb."""
+    verb = add_verb(verbs, "change-space", run, "go on with other bounds or options", description=DESCRIPTION)
+    add_space_arguments(verb)
+    verb.add_argument("--reason", metavar="TEXT", default="", help="in words")
+    add_writing(verb)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Change it."""
+    space = space_from(given)
+    if space is None:
+        raise InvalidArgument("change-space: needs a space: --box, --arms, --candidates or --param")
+    metadata = from_json("--metadata", given.metadata)
+    with opened(given) as study, progress("records") as on_progress:
+        record = study.change_space(
+            space, given.reason, metadata=metadata, key=given.key, on_progress=on_progress
+        )
+        lines = words.space_lines(study.space)
+    if given.json:
+        say(record.as_dict())
+        return
+    event = record.event
+    print(f"study {given.name!r}: {event['left_out']} observations outside left out; {event['size']} in use")
+    for line in lines:
+        print(f"  {line}")

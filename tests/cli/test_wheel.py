@@ -1,0 +1,98 @@
+"""A hand on the wheel in a shell."""
+
+import json
+import shlex
+
+import pytest
+
+from windvane.cli import main
+from windvane.study import Study
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
+
+    def run(line, code=0):
+        try:
+            found = main(["study", *shlex.split(line)])
+        except SystemExit as stop:
+            found = stop.code
+        said = capsys.readouterr()
+        assert found == code, said.err
+        assert "Traceback" not in said.err
+        return said.out if code == 0 else said.err
+
+    run("create mill --box 0,1 0,1 --seed 1")
+    for y in (0.1, 0.2, 80.0, 0.3, 0.2):
+        trial = json.loads(run("ask mill --json"))["number"]
+        run(f"tell mill {trial} {y}")
+    return run
+
+
+def test_all_verbs(shell, tmp_path):
+    assert shell('reset mill "new pump"') == "RESET after step 5: new pump; nothing told before is in use\n"
+    assert "trial 3: y = 80 taken back" in shell('retract mill 3 --reason "sensor was cold"')
+    assert "trial 2: y = 0.25, which was 0.2" in shell("correct mill 2 0.25")
+    assert "trial 2: y = -1e-05" in shell("correct mill 2 -1e-05")
+    said = shell("change-space mill --box 0,0.5 0,1 --reason 'valve replaced'")
+    assert "outside left out" in said
+    assert "0 to 0.5" in said or "0.5" in said
+    log = shell("events mill")
+    for kind in ("reset", "retracted", "corrected", "redefined"):
+        assert kind in log
+        assert len(shell(f"events mill --kind {kind} --json").splitlines()) == (
+            2 if kind == "corrected" else 1
+        )
+    explained = shell("explain mill")
+    assert "A reset was asked for after step" in explained
+    assert "taken back (sensor was cold)" in explained
+    with Study.open(tmp_path / "studies.db", "mill") as study:
+        assert study.space.bounds[0] == (0.0, 0.5)
+    assert "made anew" in shell("rebuild mill")
+
+
+def test_a_record_that_nobody_asked_for_and_keys(shell):
+    seq = json.loads(shell("tell mill --at [0.5,0.5] 9 --json"))["seq"]
+    first = json.loads(shell(f"retract mill --record {seq} --key k --json"))
+    assert json.loads(shell(f"retract mill --record {seq} --key k --json")) == first
+    assert first["event"]["record"] == seq
+
+
+def test_several_at_once_and_dates(shell):
+    lines = shell("ask mill --count 3 --format values").splitlines()
+    assert [line.split()[0] for line in lines] == ["6", "7", "8"]
+    assert len(shell("ask mill --count 2 --json").splitlines()) == 2
+    told = json.loads(shell("tell mill 6 0.4 --time 2026-03-01T12:00:00+01:00 --json"))
+    assert told["time"] == 1772362800.0
+    assert "time zone" in shell("tell mill 7 0.4 --time 2026-03-01T13:00:00", 2)
+    assert "neither a number" in shell("tell mill 7 0.4 --time soon", 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("retract mill", 2, "either TRIAL or --record"),
+        ("retract mill 1 --record 2", 2, "either TRIAL or --record"),
+        ("retract mill 99", 3, "trial=99"),
+        ("retract mill --record 99", 3, "--record 99"),
+        ("correct mill 1 nan", 2, "y=nan"),
+        ("correct mill 1 much", 2, "much"),
+        ("correct mill --record 1 0.5", 4, "kind 'asked'"),
+        ("change-space mill", 2, "needs a space"),
+        ("change-space mill --arms 3", 2, "create another study"),
+        ("change-space mill --box 0,1 0,1", 2, "already"),
+        ("reset nobody", 3, "nobody"),
+        ("ask mill --count 0", 2, "count"),
+    ],
+)
+def test_mistakes(shell, line, code, said):
+    before = shell("show mill --json")
+    assert said in shell(line, code)
+    assert shell("show mill --json") == before
+
+
+def test_what_was_done_twice(shell):
+    shell("retract mill 3")
+    assert "taken back already" in shell("retract mill 3", 4)
+    assert "taken back" in shell("correct mill 3 0.5", 4)
