@@ -203,3 +203,19 @@ def test_what_is_observed_is_asked_for_with_a_point_and_moves_the_slice(service,
     with page.expect_request(lambda request: "/surface" in request.url and "context" in request.url):
         slider.fill("80")
     page.locator(".posterior-panel .caption", has_text="80").wait_for()
+
+
+def test_noise_that_is_known_and_repeats_are_told_by_hand(service, visit):
+    path = service.create("noisy", {"box": [[0, 1]]})
+    page = visit(service).study("noisy")
+    page.get_by_role("button", name="Ask for a point").click()
+    page.get_by_label("Value of trial 1").fill("0.5; 0.7")
+    page.get_by_label("Noise of trial 1").fill("-1")
+    page.keyboard.press("Enter")
+    page.get_by_text("a number above 0, or nothing").wait_for()
+    page.get_by_label("Noise of trial 1").fill("0.2")
+    page.keyboard.press("Enter")
+    page.locator(".trials li").wait_for(state="detached")
+    (record,) = service.call("GET", f"{path}/events?kind=told")["events"]
+    assert record["event"]["values"] == [0.5, 0.7]
+    assert record["event"]["told_variance"] == pytest.approx(0.04)
