@@ -99,7 +99,7 @@ def test_it_walks_to_what_is_best():
 
 
 def test_best_says_how_far_away_it_is():
-    opt = wv.make("gp-ucb", BOX, max_step={0: 0.1}, **GIVEN)
+    opt = wv.make("gp-ucb", BOX, max_step=[0.1, None], **GIVEN)
     for x in ([0.9, 5.0], [0.8, 4.0], [0.1, 5.0]):
         opt.tell(x, 3.0 * x[0])
     best = opt.best()

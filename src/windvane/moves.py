@@ -57,13 +57,16 @@ def per_axis(name: str, given: Any, space: Domain, *, least: str | None = None) 
     nothing = (None,) * len(axes)
     if isinstance(given, Mapping):
         names = [axis.name for axis in axes]
+        if not all(isinstance(key, str) for key in names):
+            raise InvalidType(f"{name}={given!r}: must be a number, or a list with one for each coordinate")
         if not given:
             raise InvalidArgument(f"{name}: must not be empty; its keys are {', '.join(map(repr, names))}")
         for key in given:
             if key not in names:
                 known = ", ".join(map(repr, names))
                 raise UnknownName(f"{name}: {key!r} is not a parameter with an order; those are {known}")
-        return PerAxis(nothing, tuple(_amount(name, given.get(axis.name), axis, least) for axis in axes))
+        amounts = dict(given)
+        return PerAxis(nothing, tuple(_amount(name, amounts.get(axis.name), axis, least) for axis in axes))
     if isinstance(given, list | tuple | np.ndarray) and np.ndim(given) == 1:
         if any(isinstance(axis.name, str) for axis in axes):
             raise InvalidType(f"{name}={given!r}: must be a number, or a dict of numbers by parameter")

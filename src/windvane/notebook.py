@@ -38,7 +38,8 @@ def event(record: Any) -> str:
 
 def best(record: Any) -> str:
     """A `Best`."""
-    return card("best now", {"x": shown(record.x), "objective": f"{record.mean:.6g} ± {record.std:.2g}"})
+    rows = {"x": shown(record.x), "objective": f"{record.mean:.6g} ± {record.std:.2g}"}
+    return card("best now", rows if record.steps is None else {**rows, "steps away": str(record.steps)})
 
 
 def shown(x: Any) -> str:

@@ -7,7 +7,7 @@ A space is one of
     {"candidates": [[0.1, 5], [0.2, 7]]} or {"candidates": [{"gain": 1.0, "mode": "a"}, ...], "scale": {"gain": "log"}}
     {"parameters": {"gain": {"real": [0.1, 10], "log": true}, "taps": {"integer": [1, 8]}, "mode": {"choice": ["a", "b"]}}}
 
-A real or an integer may have a "unit". What is observed, not chosen, has "context": true, and may have
+A real or an integer may have a "unit", a real a "step". What is observed, not chosen, has "context": true, and may have
 "period": true or "clip": true: {"real": [0, 24], "unit": "h", "context": true, "period": true}.
 
 Errors name the place, as in `space.parameters.gain.real[0]`.
@@ -123,6 +123,8 @@ def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
 
     >>> options_from_json({"delta": 0.1, "kernel": {"type": "RBF", "lengthscale": [0.2]}})
     {'delta': 0.1, 'kernel': RBF(lengthscale=(0.2,), variance=1.0)}
+    >>> options_from_json({"max_step": {"gain": 0.5}})
+    {'max_step': {'gain': 0.5}}
     >>> options_from_json({"kernel": {"type": "RFB"}})
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: options.kernel: there is no component of type 'RFB'
@@ -132,13 +134,18 @@ def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
     found = {}
     for name, value in given.items():
         try:
-            found[name] = decode(value)
+            found[name] = dict(value) if _of_numbers(value) else decode(value)
         except (CorruptState, RecursionError) as error:
             said = str(error).removeprefix("state: ")
             if isinstance(error.__cause__, KeyError):
                 said = f"there is no component of type {error.__cause__.args[0]!r}"
             raise InvalidArgument(f"{where}.{name}: {said}") from None
     return found
+
+
+def _of_numbers(value: Any) -> bool:
+    """Whether it is an object of numbers by name, as `max_step` takes: no component has only such fields."""
+    return isinstance(value, Mapping) and bool(value) and all(type(v) in (int, float) for v in value.values())
 
 
 def _candidates(where: str, given: Any, scale: Any) -> Candidates:
@@ -161,7 +168,7 @@ def _candidates(where: str, given: Any, scale: Any) -> Candidates:
 
 def _parameter(where: str, name: str, value: Any) -> Parameter:
     where = f"{where}.{name}"
-    kind, _ = _only(where, value, ("real", "integer", "choice"), PARAMETERS, also=(*FLAGS, "unit"))
+    kind, _ = _only(where, value, ("real", "integer", "choice"), PARAMETERS, also=(*FLAGS, "unit", "step"))
     for flag in FLAGS:
         if not isinstance(value.get(flag, False), bool):
             raise InvalidType(f"{where}.{flag}={value[flag]!r}: must be true or false")
@@ -184,6 +191,8 @@ def _values(where: str, kind: str, value: Mapping[str, Any]) -> Parameter:
             raise InvalidArgument(f"{where}.log: a choice has no order; leave it out")
         if unit:
             raise InvalidArgument(f"{where}.unit: a choice has none; leave it out")
+        if "step" in value:
+            raise InvalidArgument(f"{where}.step: a choice has none; leave it out")
         options = _list(inside, given, "options", MOST_OPTIONS)
         for i, option in enumerate(options):
             if isinstance(option, str) and any("\ud800" <= mark <= "\udfff" for mark in option):
@@ -192,7 +201,10 @@ def _values(where: str, kind: str, value: Mapping[str, Any]) -> Parameter:
                 )
         return _made(inside, Choice, options)
     if kind == "real":
-        return _made(inside, lambda ends: Real(ends[0], ends[1], log, unit), _pair(inside, given, real))
+        step = value.get("step")
+        return _made(inside, lambda ends: Real(ends[0], ends[1], log, unit, step), _pair(inside, given, real))
+    if "step" in value:
+        raise InvalidArgument(f"{where}.step: is for a real; the steps of an integer are 1")
     return _made(inside, lambda ends: Integer(ends[0], ends[1], log, unit), _pair(inside, given, integer))
 
 
@@ -209,6 +221,8 @@ def _spelt(parameter: Parameter) -> dict[str, Any]:
         found["log"] = True
     if parameter.unit:
         found["unit"] = parameter.unit
+    if isinstance(parameter, Real) and parameter.step is not None:
+        found["step"] = parameter.step
     return found
 
 

@@ -564,3 +564,18 @@ def test_known_noise_and_repeats(shell, db):
     assert "write 3.0" in shell(f"tell filter 3 --at {at} 0.7", 2)
     with Study.open(db, "filter") as study:
         assert study.summary().tells == 3
+
+
+def test_steps_and_moves_in_the_shell(tmp_path, capsys):
+    db = ["--db", str(tmp_path / "moves.db")]
+    space = ["--param", "gain=real:0:10", "--param", "flow=real:0:1:step=0.25"]
+    options = ["--option", 'max_step={"gain": 0.5}', "--option", "move_cost=0.1", "--seed", "1"]
+    assert main(["study", "create", "a", *space, *options, *db]) == 0
+    assert "flow: real, 0 to 1 in steps of 0.25" in capsys.readouterr().out
+    assert main(["study", "ask", "a", "--json", *db]) == 0
+    number = json.loads(capsys.readouterr().out)["number"]
+    assert main(["study", "fail", "a", str(number), "alarm", *db]) == 0
+    assert main(["study", "ask", "a", "--json", *db]) == 0
+    capsys.readouterr()
+    assert main(["study", "create", "b", *space, "--option", 'max_step={"gian": 0.5}', *db]) != 0
+    assert "max_step: 'gian'" in capsys.readouterr().err

@@ -1,13 +1,15 @@
 """Real, Integer and Choice: scales, levels, distances, and bad arguments."""
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import windvane as wv
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces import Choice, Integer, Parameter, Real, Space
 
@@ -176,7 +178,7 @@ def test_bad_constructors(build: Any, error: type[Exception], message: str) -> N
         (Real(0.1, 10), [1.0], InvalidType, r"p=\[1.0\]"),
         (Integer(1, 8), 0, InvalidArgument, "p=0: must be an integer at least 1 and at most 8"),
         (Integer(1, 8), 9, InvalidArgument, "p=9"),
-        (Integer(1, 8), 2.0, InvalidType, "p=2.0"),
+        (Integer(1, 8), 2.5, InvalidType, "p=2.5"),
         (Integer(1, 8), math.nan, InvalidType, "p=nan"),
         (Integer(1, 8), True, InvalidType, "p=True"),
         (Integer(1, 8), "2", InvalidType, "p='2'"),
@@ -190,3 +192,64 @@ def test_bad_constructors(build: Any, error: type[Exception], message: str) -> N
 def test_bad_values(parameter: Parameter, value: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{message}"):
         parameter.encode("p", value)
+
+
+# -- steps of a real number ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(-50, 50), st.integers(1, 400), st.sampled_from(["0.1", "0.5", "0.25", "0.01", "3", "1e-7"])
+)
+def test_a_real_with_a_step_takes_its_multiples_exactly(low, count, step):
+    each, lo = Decimal(step), low * Decimal(step)
+    parameter = wv.Real(float(lo), float(lo + count * each), step=float(step))
+    values = [parameter.decode(level) for level in parameter.levels()]
+    assert values == [float(lo + k * each) for k in range(count + 1)]
+    assert parameter.size == count + 1
+    for value in values[:: max(count // 7, 1)]:
+        block = parameter.encode("x", value)
+        assert parameter.decode(block) == value
+        assert np.array_equal(parameter.snap(block[None]), block[None])
+
+
+def test_steps_that_do_not_fit_are_refused():
+    for bad in (0, -1, np.nan, np.inf, "1", True):
+        with pytest.raises(wv.WindvaneError, match="step"):
+            wv.Real(0, 1, step=bad)
+    with pytest.raises(wv.InvalidArgument, match=r"use hi=0\.9 or hi=1\.2"):
+        wv.Real(0, 1, step=0.3)
+    with pytest.raises(wv.InvalidArgument, match="log"):
+        wv.Real(1, 10, log=True, step=1)
+    flow = wv.Real(0, 200, step=0.5)
+    with pytest.raises(
+        wv.InvalidArgument, match=r"flow=116\.2: must be 0 plus steps of 0\.5, such as 116\.0"
+    ):
+        flow.encode("flow", 116.2)
+    assert flow.decode(flow.encode("flow", 0.1 + 0.2 + 0.2)) == 0.5
+
+
+def test_what_is_asked_for_is_on_the_grid():
+    space = wv.Space(flow=wv.Real(0, 10, step=0.1), gain=wv.Real(0, 1), mode=wv.Choice(["a", "b"]))
+    for name in ("auto", "random"):
+        opt = wv.make(name, space, seed=0, max_step={"flow": 0.5})
+        last = None
+        for _ in range(12):
+            x = opt.ask()
+            assert float(str(round(x["flow"], 1))) == x["flow"]
+            assert last is None or abs(x["flow"] - last) < 0.5 + 1e-9
+            last = x["flow"]
+            opt.tell(x, -abs(x["flow"] - 7.3))
+        twin = wv.restore(opt.state())
+        assert twin.ask() == opt.ask()
+    assert wv.restore(opt.state()).space == space
+    assert "step" not in str(wv.make("random", wv.Space(a=wv.Real(0, 1)), seed=0).state()["space"])
+
+
+def test_an_integer_takes_a_whole_float():
+    taps = wv.Integer(1, 8)
+    assert np.array_equal(taps.encode("taps", 2.0), taps.encode("taps", 2))
+    assert np.array_equal(taps.encode("taps", np.float64(2.0)), taps.encode("taps", 2))
+    for bad in (2.5, np.nan, np.inf, 9.0, True):
+        with pytest.raises(wv.WindvaneError, match="taps"):
+            taps.encode("taps", bad)

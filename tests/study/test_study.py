@@ -446,3 +446,22 @@ def test_failed_trials_are_kept_away_from(database_url):
         assert study.optimizer.state() == state
         study.rebuild()
         assert study.optimizer.state() == state
+
+
+def test_moves_are_options_of_a_study(tmp_path):
+    space = wv.Space(gain=wv.Real(0, 10), flow=wv.Real(0, 1, step=0.25))
+    with wv.Study.create(
+        tmp_path / "moves.db", "a", space, max_step={"gain": 0.5}, move_cost=0.1, seed=0
+    ) as study:
+        study.add({"gain": 9.0, "flow": 0.25}, 1.0)
+        for _ in range(4):
+            study.add({"gain": 1.0, "flow": 0.5}, 0.0)
+        trial = study.ask()
+        assert abs(trial.x["gain"] - 1.0) <= 0.5
+        assert trial.x["flow"] in (0.0, 0.25, 0.5, 0.75, 1.0)
+        steps = study.best().steps
+        assert steps is not None
+        assert study.explain().belief.steps == steps
+        state = study.optimizer.state()
+        study.rebuild()
+        assert study.optimizer.state() == state

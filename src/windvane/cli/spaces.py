@@ -12,7 +12,7 @@ from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Par
 
 BOX = "--box LO,HI [LO,HI ...], as in --box 0,1 0,1"
 CONTEXT = "NAME=real:LO:HI[:log][:period][:clip], NAME=integer:LO:HI[...] or NAME=choice:A,B,..."
-PARAM = "NAME=real:LO:HI[:log], NAME=integer:LO:HI[:log] or NAME=choice:A,B,..."
+PARAM = "NAME=real:LO:HI[:log][:step=S], NAME=integer:LO:HI[:log] or NAME=choice:A,B,..."
 NEGATIVE = "where the first bound is negative, with an equals sign or in quotes: --box=-5,5, --box '-5,5 0,1'"
 
 
@@ -39,8 +39,9 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
         "--param",
         action="append",
         metavar="NAME=KIND:...",
-        help="a named parameter, and again for the next: gain=real:0.1:10:log, taps=integer:1:8, "
-        "mode=choice:a,b (options that read as numbers, true or false are such; quote them to keep text)",
+        help="a named parameter, and again for the next: gain=real:0.1:10:log, flow=real:0:10:step=0.5, "
+        "taps=integer:1:8, mode=choice:a,b (options that read as numbers, true or false "
+        "are such; quote them to keep text)",
     )
     group.add_argument(
         "--context",
@@ -132,13 +133,23 @@ def _parameter(where: str, spelt: str, how: str, observed: bool) -> Parameter:
         choice = Choice([_option(option) for option in options])
         return Context(choice) if observed else choice
     low, high, *flags = rest.split(":") if ":" in rest else ("", "", "?")
+    steps = (
+        [flag.removeprefix("step=") for flag in flags if flag.startswith("step=")] if kind == "real" else []
+    )
+    flags = [flag for flag in flags if not (steps and flag.startswith("step="))]
     allowed = ("log", "period", "clip") if observed else ("log",)
-    if kind not in ("real", "integer") or not set(flags) <= set(allowed) or len(flags) > len(set(flags)):
+    if (
+        kind not in ("real", "integer")
+        or not set(flags) <= set(allowed)
+        or len(flags) > len(set(flags))
+        or len(steps) > 1
+    ):
         raise InvalidArgument(f"{where}: must be {how}")
     log = "log" in flags
     values: Parameter
     if kind == "real":
-        values = Real(_number(where, low), _number(where, high), log=log)
+        step = _number(where, steps[0]) if len(steps) == 1 else None
+        values = Real(_number(where, low), _number(where, high), log=log, step=step)
     else:
         values = Integer(_whole(where, low), _whole(where, high), log=log)
     return Context(values, period="period" in flags, clip="clip" in flags) if observed else values

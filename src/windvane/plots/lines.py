@@ -106,6 +106,10 @@ def line(space: Domain, along: Any = None, count: int = 101) -> Line:
 
 def _of_parameter(space: Space, name: str, parameter: Parameter, number: int) -> Line:
     parameter = parameter.values
+    if isinstance(parameter, Real) and parameter.size is not None:
+        _few(f"levels of {name}", parameter.size)
+        steps = tuple(parameter.decode(level) for level in parameter.levels())
+        return Line(space, name, name, steps, np.array(steps), True)
     if isinstance(parameter, Real):
         spaced = np.geomspace if parameter.log else np.linspace
         values = spaced(parameter.lo, parameter.hi, number).clip(parameter.lo, parameter.hi)

@@ -106,6 +106,7 @@ class BestShape(BaseModel):
     x: Any
     mean: float
     std: float
+    steps: int | None = Field(None, description="how many moves away it is, if `max_step` limits them")
 
 
 class PredictionShape(BaseModel):

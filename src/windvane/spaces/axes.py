@@ -66,7 +66,8 @@ def ordered_axes(space: Domain) -> tuple[Axis, ...]:
     found, number = [], 0
     for name, parameter in space.parameters:
         if isinstance(parameter, Real):
-            found.append(Axis(number, name, parameter.lo, parameter.hi, parameter.log))
+            step = parameter.step or 0.0
+            found.append(Axis(number, name, parameter.lo, parameter.hi, parameter.log, step))
         elif isinstance(parameter, Integer) and parameter.hi > parameter.lo:
             found.append(Axis(number, name, parameter.lo, parameter.hi, parameter.log, 1.0))
         number += parameter.dim

@@ -1,8 +1,9 @@
 """The parameters of a `Space`: each owns a block of encoded coordinates.
 
-A real number takes one free coordinate in [0, 1]. An integer takes one coordinate with a level for
-each value. A choice among c options takes c coordinates, of which one is 1/sqrt(2) and the others
-are 0, so that two different options are at distance 1; a choice of one option takes none.
+A real number takes one free coordinate in [0, 1]. An integer, and a real number with a step, takes one
+coordinate with a level for each value. A choice among c options takes c coordinates, of which one is
+1/sqrt(2) and the others are 0, so that two different options are at distance 1; a choice of one option takes
+none.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, final
 
@@ -23,6 +25,7 @@ from windvane.spaces.base import Option, Parameter, checked_unit, in_unit, inter
 
 # Levels further apart than rounding errors, with room to spare: decode(encode(k)) is k exactly.
 _MOST_LEVELS = 2**40
+ON_GRID = 1e-9  # steps: how far a value may be from a level that it is taken for
 FEW = 16  # levels of an integer up to which a search goes from one to the next
 
 
@@ -32,6 +35,9 @@ FEW = 16  # levels of an integer up to which a search goes from one to the next
 class Real(Parameter):
     """A real number between `lo` and `hi`, on a log scale if `log`; `unit` is what it is in, for messages.
 
+    With a `step` it takes the values lo, lo + step, ..., hi and no others, exactly as they are written in
+    decimal; a step that does not lead from lo to hi is refused, and so is one on a log scale.
+
     >>> Real(0.1, 10, log=True)
     Real(lo=0.1, hi=10.0, log=True)
     >>> Real(0, 80, unit="l/min").encode("flow", 90)
@@ -40,12 +46,18 @@ class Real(Parameter):
     >>> Real(0, 10, log=True)
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: Real(lo=0.0, log=True): lo must be above 0 on a log scale
-    """
+    >>> Real(0, 1, step=0.1).decode(np.array([0.33]))
+    0.3
+    >>> Real(0, 1, step=0.3)
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: Real(lo=0.0, hi=1.0, step=0.3): does not lead from lo to hi; use hi=0.9 or hi=1.2
+    """  # noqa: E501 - an error stands on one line
 
     lo: float
     hi: float
     log: bool = False
     unit: str = field(default="", compare=False, metadata=IF_USED)
+    step: float | None = field(default=None, metadata=IF_USED)
 
     def __post_init__(self) -> None:
         lo, hi = interval("Real", self.lo, self.hi)
@@ -57,6 +69,31 @@ class Real(Parameter):
             raise InvalidArgument(f"Real(lo={lo!r}, log=True): lo must be above 0 on a log scale")
         if self.log and math.log(lo) == math.log(hi):
             raise InvalidArgument(f"Real(lo={lo!r}, hi={hi!r}, log=True): lo and hi have the same logarithm")
+        if self.step is not None:
+            step = checks.real("Real: step", self.step, above=0.0)
+            object.__setattr__(self, "step", step)
+            self._check_step(lo, hi, step)
+
+    def _check_step(self, lo: float, hi: float, step: float) -> None:
+        if self.log:
+            raise InvalidArgument(f"Real(step={step!r}, log=True): steps are equal, so not on a log scale")
+        low, high, each = map(_decimal, (lo, hi, step))
+        count, rest = divmod(high - low, each)
+        if count > _MOST_LEVELS:
+            raise InvalidArgument(f"Real(step={step!r}): at most 2**40 steps from lo to hi")
+        if rest:
+            below, above = float(low + count * each), float(low + (count + 1) * each)
+            other = f"hi={below!r} or hi={above!r}" if count else f"hi={above!r}"
+            raise InvalidArgument(
+                f"Real(lo={lo!r}, hi={hi!r}, step={step!r}): does not lead from lo to hi; use {other}"
+            )
+
+    @cached_property
+    def _grid(self) -> Integer | None:
+        """The numbers of the steps, if there are steps."""
+        if self.step is None:
+            return None
+        return Integer(0, int((_decimal(self.hi) - _decimal(self.lo)) / _decimal(self.step)))
 
     @property
     def dim(self) -> int:
@@ -65,12 +102,26 @@ class Real(Parameter):
 
     @property
     def size(self) -> int | None:
-        """None: a continuum."""
-        return None
+        """None: a continuum; with a step, the number of levels."""
+        return None if self._grid is None else self._grid.size
+
+    @property
+    def fine(self) -> bool:
+        """Whether there are many levels."""
+        return self._grid is not None and self._grid.fine
 
     def encode(self, name: str, value: Any) -> Array:
         """The position between lo and hi."""
         number = _within(self, checks.real, name, value)
+        if self._grid is not None:
+            assert self.step is not None
+            rank = round((number - self.lo) / self.step)
+            if abs(self._value(rank) - number) > ON_GRID * self.step:
+                near = f"such as {self._value(rank)!r}"
+                raise InvalidArgument(
+                    f"{name}={value!r}: must be {self.lo:g} plus steps of {self.step:g}, {near}"
+                )
+            return self._grid.encode(name, rank)
         if self.log:
             position = (math.log(number) - math.log(self.lo)) / (math.log(self.hi) - math.log(self.lo))
         else:
@@ -79,6 +130,8 @@ class Real(Parameter):
 
     def decode(self, block: Array) -> float:
         """The value at this position, never outside the bounds, not even by rounding."""
+        if self._grid is not None:
+            return self._value(self._grid.decode(block))
         position = float(block[0])
         if position <= 0.0:
             return self.lo
@@ -91,20 +144,29 @@ class Real(Parameter):
         return min(max(value, self.lo), self.hi)
 
     def sample(self, rng: np.random.Generator, count: int) -> Array:
-        """Uniform on [0, 1)."""
-        return rng.random((count, 1))
+        """Uniform on [0, 1), or over the levels."""
+        return rng.random((count, 1)) if self._grid is None else self._grid.sample(rng, count)
 
     def levels(self) -> Array:
-        """The midpoint, which stands for the continuum."""
-        return np.array([[0.5]])
+        """The midpoint, which stands for the continuum; with a step, all levels."""
+        return np.array([[0.5]]) if self._grid is None else self._grid.levels()
 
     def snap(self, blocks: Array) -> Array:
-        """Clipped to [0, 1]."""
-        return blocks.clip(0.0, 1.0)
+        """Clipped to [0, 1], or to the nearest levels."""
+        return blocks.clip(0.0, 1.0) if self._grid is None else self._grid.snap(blocks)
 
-    def neighbours(self, block: Array) -> Array:  # noqa: ARG002
-        """None."""
-        return np.empty((0, 1))
+    def tighten(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """The bounds, or the lowest and the highest level between them."""
+        return (lower, upper) if self._grid is None else self._grid.tighten(lower, upper)
+
+    def neighbours(self, block: Array) -> Array:
+        """None; with a step, the levels nearby."""
+        return np.empty((0, 1)) if self._grid is None else self._grid.neighbours(block)
+
+    def _value(self, rank: int) -> float:
+        """lo + rank steps, in decimal, so that 3 steps of 0.1 are 0.3."""
+        assert self.step is not None
+        return float(_decimal(self.lo) + rank * _decimal(self.step))
 
 
 @final
@@ -158,6 +220,8 @@ class Integer(Parameter):
 
     def encode(self, name: str, value: Any) -> Array:
         """The position of its level."""
+        if isinstance(value, float | np.floating) and float(value).is_integer():
+            value = int(value)  # 2.0, as files and other languages write it
         number = _within(self, checks.integer, name, value)
         return self._position(np.array([number - self.lo], dtype=np.float64))
 
@@ -312,6 +376,11 @@ def _within(parameter: Real | Integer, check: Callable[..., Any], name: str, val
         return check(name, value, at_least=parameter.lo, at_most=parameter.hi)
     except (InvalidArgument, InvalidType) as error:
         raise type(error)(in_unit(str(error), parameter.unit)) from None
+
+
+def _decimal(number: float) -> Decimal:
+    """The number as it is written."""
+    return Decimal(repr(number))
 
 
 def _check_flag(owner: str, log: Any) -> None:

@@ -69,7 +69,7 @@ class BelievedBest:
 
     `beats` names the point that it is compared with, and `at_least` bounds from below the probability that it
     is better than that one, whatever the correlation between the two, if they are jointly normal: of a
-    mixture of hypotheses that is roughly so.
+    mixture of hypotheses that is roughly so. `steps` is how many moves it is away, if `max_step` limits them.
     """
 
     x: Any
@@ -79,6 +79,7 @@ class BelievedBest:
     high: float
     beats: str | None
     at_least: float | None
+    steps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,7 @@ def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> BelievedBes
         else:
             name = None
     return BelievedBest(
-        plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least
+        plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least, best.steps
     )
 
 

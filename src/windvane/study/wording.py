@@ -131,6 +131,8 @@ def _about_belief(found: Explanation) -> str:
         f"Believed best now: {_point(belief.x)}, {belief.mean:.4g} ± {belief.std:.2g} (95 % interval "
         f"{belief.low:.4g} to {belief.high:.4g}, noise excluded)."
     )
+    if (belief.steps or 0) > 1:
+        text += f" It is {belief.steps} steps of max_step away."
     if not found.data.size:
         return f"{text} No observation is in use, so this is the prior at the point told last."
     if belief.beats is not None and belief.at_least is not None:

@@ -33,8 +33,9 @@ def run(given: argparse.Namespace) -> None:
         best = study.best(given.time, context=context_from(given))
         x, space = plain(best.x), study.space
     if given.json:
-        say({"x": x, "mean": best.mean, "std": best.std})
+        say({"x": x, "mean": best.mean, "std": best.std, "steps": best.steps})
     elif given.format == "values":
         print(words.values(x, space))
     else:
-        print(f"{words.point(x, space)}: {words.number(best.mean)} ± {words.number(best.std)}")
+        away = f", {best.steps} steps away" if (best.steps or 0) > 1 else ""
+        print(f"{words.point(x, space)}: {words.number(best.mean)} ± {words.number(best.std)}{away}")

@@ -133,4 +133,6 @@ def _parameter(parameter: Parameter) -> str:
     assert isinstance(parameter, Real | Integer)
     kind = "real" if isinstance(parameter, Real) else "integer"
     unit = f" {parameter.unit}" if parameter.unit else ""
+    if isinstance(parameter, Real) and parameter.step is not None:
+        unit += f" in steps of {parameter.step:g}"
     return f"{kind}, {parameter.lo:g} to {parameter.hi:g}{unit}{', log scale' if parameter.log else ''}"

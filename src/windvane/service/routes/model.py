@@ -36,7 +36,7 @@ async def best(request: Request, name: Name, context: SeenContext = "") -> Any:
         if not _told(study):
             raise Conflict("best: nothing is known before the first tell")
         found = study.best(context=seen)
-        return {"x": _plain(found.x), "mean": found.mean, "std": found.std}
+        return {"x": _plain(found.x), "mean": found.mean, "std": found.std, "steps": found.steps}
 
     return Answer(await service_of(request).use(name, work))
 
