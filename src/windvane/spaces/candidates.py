@@ -16,7 +16,7 @@ from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces.base import BoolArray, Domain, Option, listed, read_only, row_keys, rows
 from windvane.spaces.parameters import FEW, Choice
-from windvane.spaces.settings_table import Column, read
+from windvane.spaces.settings_table import TableColumn, read
 
 MOST = 100_000  # settings: the covariances of each with up to 300 observations are kept in memory
 CHUNK = 2**22  # numbers of a matrix of distances at a time
@@ -50,7 +50,7 @@ class Candidates(Domain):
     rows: Any  # an m x d array, or (name, values) of each column
     scale: tuple[tuple[str | int, str], ...]
     _names: tuple[str, ...] | None = field(init=False)  # of the columns; None for those of an array
-    _columns: tuple[Column, ...] = field(init=False)
+    _columns: tuple[TableColumn, ...] = field(init=False)
     _table: Array = field(init=False)  # m x columns: numbers, and ranks of options
     _units: Array = field(init=False)  # m x d
     _at: dict[bytes, int] = field(init=False)  # from an encoded setting to its number
@@ -112,7 +112,7 @@ class Candidates(Domain):
         return {name: column.choice for name, column in pairs if column.choice is not None}
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[TableColumn, ...]:
         """The columns of the table."""
         return self._columns
 
@@ -275,7 +275,7 @@ class Candidates(Domain):
         return checks.array(name, x, (len(self._columns),)) + 0.0
 
 
-def _written(names: tuple[str, ...], columns: list[Column]) -> tuple[tuple[str, list[Option]], ...]:
+def _written(names: tuple[str, ...], columns: list[TableColumn]) -> tuple[tuple[str, list[Option]], ...]:
     """The columns in order: JSON may sort the keys of an object."""
     count = range(len(columns[0].values))
     return tuple((name, [c.value(i) for i in count]) for name, c in zip(names, columns, strict=True))
@@ -311,7 +311,7 @@ def _scales(scale: Any, names: tuple[str, ...] | None, count: int) -> dict[str |
     return {key: value for key, value in pairs if value == "log"}
 
 
-def _logarithmic(key: str | int, column: Column) -> Column:
+def _logarithmic(key: str | int, column: TableColumn) -> TableColumn:
     if column.choice is not None:
         raise InvalidArgument(f"scale[{key!r}]='log': the column has no numbers; leave it out")
     if column.lo <= 0.0:

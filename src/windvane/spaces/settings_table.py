@@ -27,7 +27,7 @@ HOW = 'an m x d array of numbers, a list of dicts such as [{"gain": 1.0, "mode":
 
 @final
 @dataclass(frozen=True, eq=False)
-class Column:
+class TableColumn:
     """One column of m settings: numbers, or the ranks of the options of a choice."""
 
     values: Array  # m
@@ -82,7 +82,7 @@ class Column:
         return float(np.argmax(block)) if len(block) else 0.0
 
 
-def read(rows: Any) -> tuple[tuple[str, ...] | None, list[Column]]:
+def read(rows: Any) -> tuple[tuple[str, ...] | None, list[TableColumn]]:
     """The names of the columns, None for an array of numbers, and the columns."""
     if isinstance(rows, Mapping):
         return _named({name: _items(f"rows[{name!r}]", values) for name, values in rows.items()})
@@ -134,7 +134,7 @@ def _turned(rows: Sequence[Any]) -> dict[Any, list[Any]]:
     return {key: [row[key] for row in rows] for key in keys}
 
 
-def _named(columns: Mapping[Any, list[Any]]) -> tuple[tuple[str, ...], list[Column]]:
+def _named(columns: Mapping[Any, list[Any]]) -> tuple[tuple[str, ...], list[TableColumn]]:
     if not columns:
         raise InvalidArgument(f"rows: there is no column; give {HOW}")
     lengths = {name: len(values) for name, values in columns.items()}
@@ -154,7 +154,7 @@ def _named(columns: Mapping[Any, list[Any]]) -> tuple[tuple[str, ...], list[Colu
     return tuple(columns), [_column(name, values) for name, values in columns.items()]
 
 
-def _column(name: str, given: list[Any]) -> Column:
+def _column(name: str, given: list[Any]) -> TableColumn:
     where = f"column {name!r}"
     values = [value.item() if isinstance(value, np.generic) else value for value in given]
     kinds = {_kind(f"{where}, row {i}", value) for i, value in enumerate(values)}
@@ -170,7 +170,7 @@ def _column(name: str, given: list[Any]) -> Column:
             "of the model. Leave out a column that only names the settings"
         )
     ranks = {option: rank for rank, option in enumerate(options)}
-    return Column(np.array([ranks[value] for value in values], dtype=np.float64), Choice(options))
+    return TableColumn(np.array([ranks[value] for value in values], dtype=np.float64), Choice(options))
 
 
 def _kind(where: str, value: Any) -> str:
@@ -187,8 +187,8 @@ def _kind(where: str, value: Any) -> str:
     return "numbers"
 
 
-def _numeric(where: str, values: Array, whole: bool = False) -> Column:
-    column = Column(values, whole=whole)
+def _numeric(where: str, values: Array, whole: bool = False) -> TableColumn:
+    column = TableColumn(values, whole=whole)
     if not math.isfinite(column.hi - column.lo):
         raise InvalidArgument(f"{where}: the distance from {column.lo!r} to {column.hi!r} overflows")
     return column
