@@ -503,3 +503,42 @@ def test_what_is_known_of_the_noise_stays_with_a_corrected_value(tmp_path):
             wanted.tell(trial.x, y, float(n), std=std)
         assert exact(study.optimizer) == exact(wanted)
         rebuilt(study)
+
+
+# -- exported and imported ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("timed", [False, True], ids=["steps", "times"])
+def test_what_is_exported_and_imported_counts_as_it_does_here(tmp_path, ending, timed):
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    algorithm = ("tv-gp-ucb", {"rate": 0.05, **GIVEN})
+    with made(tmp_path / "s.db", algorithm) as study:
+        trials = told(study, 8, timed=timed, wrong=3)
+        study.retract(trials[2], "cold")
+        study.correct(trials[4], [0.1, 0.2])
+        study.reset("new pump")
+        last = [study.ask() for _ in range(2)]
+        for trial in last:
+            study.tell(trial, 0.5, 200.0 if timed else None)
+        study.correct(last[0], 0.45)
+        study.change_space(wv.Box([(0.0, 0.9), (0.0, 1.0)]))
+        study.reset("and another")
+        study.export(tmp_path / f"line.{ending}")
+        with Study.create(
+            tmp_path / "t.db", "copy", study.space, algorithm[0], seed=3, **algorithm[1]
+        ) as copy:
+            copy.import_log(tmp_path / f"line.{ending}")
+            assert exact(copy.optimizer) == exact(study.optimizer)
+            assert [r.reason for r in copy.events(kinds=["reset"])] == ["new pump", "and another"]
+        log = wv.replay(tmp_path / f"line.{ending}", ["gp-ucb"], space=study.space)
+        assert log is not None
+
+
+def test_an_export_that_nobody_took_a_hand_in_is_as_ever(tmp_path):
+    with made(tmp_path / "s.db", ALGORITHMS["et-gp-ucb"]) as study:
+        told(study, 3)
+        study.export(tmp_path / "line.csv")
+        header = (tmp_path / "line.csv").read_text().splitlines()[0].split(",")
+        assert "record" not in header

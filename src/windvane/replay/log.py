@@ -25,6 +25,8 @@ class Log:
     go back. `noise` has the noise variance of each value, None where it is not known, and `repeats` the
     values measured at one point, of which the value is the mean: () where there is one. `places` say where
     each observation was found ("line 7"), for messages, and `notes` what the reader decided by itself.
+    `resets` were asked for: before which observation, and why. An import asks for them again; a replay
+    shows what an algorithm finds out without them.
 
     >>> log = Log([[0.1], [0.9]], [1.0, 2.0], times=[10.0, 20.0])
     >>> len(log), log.values
@@ -46,6 +48,8 @@ class Log:
     notes: Sequence[str] = ()
     noise: Sequence[float | None] = ()
     repeats: Sequence[Sequence[float]] = ()
+    resets: Sequence[tuple[int, str]] = ()
+    gaps: bool = False  # steps have passed of which nothing counts any longer
 
     def __post_init__(self) -> None:
         keep = object.__setattr__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +28,21 @@ FORMATS = {
 }  # fmt: skip
 EXTRA = "parquet"
 OFTEN = 2_000  # observations between two calls of on_progress
+RESET = "reset"  # one that was asked for
+ENTRIES = ("told", "reset", "retracted", "corrected", "redefined")  # that say what counts
 TOLD = "told"  # the records of a study's journal that are measurements
+
+
+class JournalEntry(NamedTuple):
+    """What a study wrote of a record beside the measurement; `record` is the one that it is about, if any."""
+
+    seq: int
+    kind: str
+    record: int | None
+    reason: str
+    time: Any  # as it was told
+    gone: bool = False  # it was taken back
+    before: bool = False  # it was told before the space changed
 
 
 class LogRow(NamedTuple):
@@ -41,6 +56,7 @@ class LogRow(NamedTuple):
     journal: bool
     noise: dict[str, Any]  # noise_variance or std, as it was found
     repeats: Any = None
+    entry: JournalEntry | None = None
 
 
 class LogReading(NamedTuple):
@@ -83,10 +99,17 @@ def read_log(
     readers: dict[str, Callable[[LogReading], Iterator[LogRow]]] = {
         "csv": _csv, "jsonl": _json_lines, "parquet": _parquet,
     }  # fmt: skip
-    rows, skipped = [], 0
+    rows: list[Checked] = []
+    resets: list[tuple[int, str]] = []
+    skipped = outside = 0
     try:
-        for row in readers[kind](reading):
-            if skip_missing and missing(row.y) and missing(row.repeats):
+        for row in as_it_counts(readers[kind](reading)):
+            if row.entry is not None and row.entry.kind == RESET:
+                resets.append((sum(not each.gone for each in rows), row.entry.reason))
+            elif row.entry is not None and row.entry.before and not _inside(row, reading):
+                outside += 1
+                rows.append(_gone(row))
+            elif skip_missing and missing(row.y) and missing(row.repeats):
                 skipped += 1
             else:
                 rows.append(_checked(row, reading))
@@ -98,11 +121,50 @@ def read_log(
         raise
     except OSError as error:
         raise StorageFailure(f"{file}: {error.strerror or error}") from error
-    if not rows:
+    if all(row.gone for row in rows):
         why = f"; {skipped} without a value were skipped" if skipped else ""
         raise InvalidArgument(f"{file}: has no observations{why}")
     notes = [f"{skipped} observations without a value were skipped."] if skipped else []
-    return _assembled(rows, reading, sort, notes)
+    if outside:
+        notes.append(f"{outside} observations from before the space changed lie outside, and are left out.")
+    return _assembled(rows, resets, reading, sort, notes)
+
+
+def as_it_counts(rows: Iterator[LogRow]) -> Iterator[LogRow]:
+    """The rows of a study's journal as its own later records say that they count; any others as they are."""
+    first = next(rows, None)
+    if first is None:
+        return
+    if first.entry is None:
+        yield first
+        yield from rows
+        return
+    found = [row for row in (first, *rows) if row.entry is not None]
+    if all(row.entry is not None and row.entry.kind in (TOLD, RESET) for row in found):
+        yield from found
+        return
+    right = {
+        row.entry.record: row for row in found if row.entry and row.entry.kind in ("retracted", "corrected")
+    }
+    changed = max((row.entry.seq for row in found if row.entry and row.entry.kind == "redefined"), default=0)
+    for row in found:
+        entry = row.entry
+        if entry is None or entry.kind not in (TOLD, RESET):
+            continue
+        word = right.get(entry.seq) if entry.kind == TOLD else None
+        gone = word is not None and word.entry is not None and word.entry.kind == "retracted"
+        if word is not None and not gone:
+            row = row._replace(y=word.y, noise=word.noise, repeats=word.repeats)
+        time = row.time if missing(entry.time) else entry.time
+        yield row._replace(time=time, entry=entry._replace(gone=gone, before=entry.seq < changed))
+
+
+def _inside(row: LogRow, reading: LogReading) -> bool:
+    try:
+        point(reading.space, row.raw)
+    except WindvaneError:
+        return False
+    return True
 
 
 def _file(path: Any) -> Path:
@@ -201,19 +263,32 @@ def _numeric(name: str) -> bool:
 
 
 def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: LogReading) -> Iterator[LogRow]:
-    if layout.journal and cells["kind"] != TOLD:
+    if layout.journal and cells["kind"] not in ENTRIES:
         return
     time = None if layout.time is None else cells[layout.time]
     if layout.time is not None and not layout.journal and missing(time):
         raise InvalidArgument(f"{reading.path}, {place}: time is missing; give all times or none")
     metadata = {name: cells[name] for name in reading.metadata}
+    entry = _entry(cells, cells.get("record"), place, reading) if layout.journal else None
     try:
-        raw = layout.raw(cells)
+        raw = layout.raw(cells) if entry is None or entry.kind == TOLD else None
     except WindvaneError as error:
         raise type(error)(f"{reading.path}, {place}: {error}") from None
     noise = {name: cells[name] for name in layout.noise}
     repeats = None if layout.repeats is None else cells[layout.repeats]
-    yield LogRow(place, raw, cells[layout.y], time, metadata, layout.journal, noise, repeats)
+    yield LogRow(place, raw, cells[layout.y], time, metadata, layout.journal, noise, repeats, entry)
+
+
+def _entry(found: dict[str, Any], record: Any, place: str, reading: LogReading) -> JournalEntry:
+    try:
+        about = None if missing(record) else int(record)
+        return JournalEntry(
+            int(found["seq"]), str(found["kind"]), about, str(found.get("reason") or ""), found.get("time")
+        )
+    except (TypeError, ValueError):
+        raise InvalidArgument(
+            f"{reading.path}, {place}: seq and record must be the numbers of records"
+        ) from None
 
 
 def _json_lines(reading: LogReading) -> Iterator[LogRow]:
@@ -243,14 +318,16 @@ def _json_row(found: Any, place: str, reading: LogReading) -> LogRow | None:
     if not isinstance(found, dict):
         raise InvalidArgument(f"{reading.path}, {place}: must be an object with x and y")
     journal = "kind" in found and "seq" in found
-    if journal and found["kind"] != TOLD:
+    if journal and found["kind"] not in ENTRIES:
         return None
     y = next((name for name in VALUES if name in found), None)
+    event = found.get("event")
+    told = event if isinstance(event, dict) else {}
+    entry = _entry(found, told.get("record"), place, reading) if journal else None
     if "x" not in found or y is None:
         lacking = "x" if "x" not in found else "y (or value)"
         raise InvalidArgument(f"{reading.path}, {place}: has no {lacking}; must be an object with x and y")
     time = found.get("time")
-    event = found.get("event")
     if journal and isinstance(event, dict):
         time = event.get("time", time)
     inside = found.get("metadata")
@@ -258,11 +335,10 @@ def _json_row(found: Any, place: str, reading: LogReading) -> LogRow | None:
     metadata = {name: known.get(name) for name in reading.metadata}
     noise, value, repeats = {name: found.get(name) for name in NOISE}, found[y], None
     if journal:
-        told = event if isinstance(event, dict) else {}
         noise, repeats = {"noise_variance": told.get("told_variance")}, told.get("values")
     elif isinstance(value, list):
         value, repeats = None, value
-    return LogRow(place, found["x"], value, time, metadata, journal, noise, repeats)
+    return LogRow(place, found["x"], value, time, metadata, journal, noise, repeats, entry)
 
 
 # -- from rows to a log ------------------------------------------------------------------------------------
@@ -279,9 +355,12 @@ class Checked(NamedTuple):
     journal: bool
     noise: float | None
     repeats: tuple[float, ...]
+    gone: bool = False  # taken back: it has its place in time, and nothing else
 
 
 def _checked(row: LogRow, reading: LogReading) -> Checked:
+    if row.entry is not None and row.entry.gone:
+        return _gone(row)
     try:
         values = _values(row.repeats)
         y = Accuracy.of_repeats(values)[0] if values else row.y
@@ -298,6 +377,11 @@ def _checked(row: LogRow, reading: LogReading) -> Checked:
         )
     except WindvaneError as error:
         raise type(error)(f"{reading.path}, {row.place}: {error}") from None
+
+
+def _gone(row: LogRow) -> Checked:
+    time = None if missing(row.time) else moment(row.time)
+    return Checked(row.place, None, math.nan, time, {}, True, None, (), gone=True)
 
 
 def _both(noise: dict[str, float]) -> dict[str, float | None]:
@@ -317,10 +401,14 @@ def _values(cell: Any) -> tuple[float, ...]:
     return tuple(number(f"values[{i}]", each) for i, each in enumerate(found))
 
 
-def _assembled(rows: list[Checked], reading: LogReading, sort: bool, notes: list[str]) -> Log:
+def _assembled(
+    rows: list[Checked], resets: list[tuple[int, str]], reading: LogReading, sort: bool, notes: list[str]
+) -> Log:
     times: list[float] | None = None
+    gaps = any(row.gone for row in rows)
     if all(row.journal for row in rows):
-        times, late = _as_the_study_did([row.time for row in rows])
+        times, late = _as_the_study_did([(row.time, row.gone) for row in rows], gaps)
+        rows = [row for row in rows if not row.gone]
         if late:
             some = "A time was" if late == 1 else f"{late} times were"
             notes.append(f"{some} before the one above; the study took the newest, and so it is here.")
@@ -340,6 +428,8 @@ def _assembled(rows: list[Checked], reading: LogReading, sort: bool, notes: list
         notes=tuple(notes),
         noise=_some([row.noise for row in rows], None),
         repeats=_some([row.repeats for row in rows], ()),
+        resets=tuple(resets),
+        gaps=gaps,
     )
 
 
@@ -348,17 +438,24 @@ def _some(cells: list[Any], nothing: Any) -> tuple[Any, ...]:
     return tuple(cells) if any(cell != nothing for cell in cells) else ()
 
 
-def _as_the_study_did(told: list[float | None]) -> tuple[list[float] | None, int]:
-    """The model's times: one after the last where none was told, and never before it; and how many were."""
-    if all(time is None for time in told):
+def _as_the_study_did(told: list[tuple[float | None, bool]], gaps: bool) -> tuple[list[float] | None, int]:
+    """The model's times: one after the last where none was told, and never before it; and how many were.
+
+    With `gaps`, some are of nothing that counts any longer: a step has passed, but no time that was told.
+    """
+    if all(time is None for time, _ in told) and not gaps:
         return None, 0
     times: list[float] = []
+    last: float | None = None
     late = 0
-    for time in told:
-        last = times[-1] if times else None
+    for time, gone in told:
         if time is None:
-            times.append(1.0 if last is None else last + 1.0)
+            last = 1.0 if last is None else last + 1.0
+        elif gone:
+            continue
         else:
             late += last is not None and time < last
-            times.append(time if last is None else max(time, last))
+            last = time if last is None else max(time, last)
+        if not gone:
+            times.append(last)
     return times, late

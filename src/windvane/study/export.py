@@ -20,7 +20,7 @@ from windvane.extras import require
 from windvane.files import whole
 from windvane.spaces import Arms, Candidates, Choice, Integer, Parameter, Space
 from windvane.spaces.base import Domain
-from windvane.storage import Record
+from windvane.storage import AMENDING, Record
 from windvane.storage.records import dumps
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def text(study: Study, format: str) -> Iterator[tuple[str, int]]:
         for batch in _batches(study):
             yield "".join(f"{dumps(record.as_dict())}\n" for record in batch), len(batch)
         return
-    table = Columns(study.space)
+    table = Columns(study.space, amended=_amended(study))
     yield _csv([table.names]), 0
     for batch in _batches(study):
         yield _csv([_cell(value) for value in table.row(record)] for record in batch), len(batch)
@@ -91,7 +91,8 @@ class Columns:
     ['seq', 'kind', 'at', 'trial', 'gain', 'x.step', 'y']
     """
 
-    def __init__(self, space: Domain) -> None:
+    def __init__(self, space: Domain, *, amended: bool = False) -> None:
+        """With `amended`, a column has the number of the record that a record is about."""
         self._take: Callable[[Any], Sequence[Any]] = list
         self.parameters: dict[str, Parameter | None]
         if isinstance(space, Space):
@@ -106,7 +107,8 @@ class Columns:
             self._take = lambda x: [x]
         else:
             self.parameters = {f"x{i + 1}": None for i in range(space.dim)}
-        self.names = [*BEFORE, *self.parameters, *AFTER]
+        self._after = (*AFTER, "record") if amended else AFTER
+        self.names = [*BEFORE, *self.parameters, *self._after]
 
     def row(self, record: Record) -> list[Any]:
         """The cells of a record; what there is none of is None, an infinite threshold too."""
@@ -116,8 +118,9 @@ class Columns:
             "metadata": dumps(dict(record.metadata)) if record.metadata else None,
             **{name: event.get(name) for name in EVENT},
             **_noise(event),
+            "record": event.get("record"),
         }
-        after = [own[name] if name in own else getattr(record, name) for name in AFTER]
+        after = [own[name] if name in own else getattr(record, name) for name in self._after]
         return [*(getattr(record, name) for name in BEFORE), *point, *after]
 
 
@@ -132,6 +135,11 @@ def _noise(event: Mapping[str, Any]) -> dict[str, Any]:
 def _column(name: str) -> str:
     """A name that begins with the prefix gets it once more, so that no two columns are called the same."""
     return PREFIX + name if name in (*BEFORE, *AFTER) or name.startswith(PREFIX) else name
+
+
+def _amended(study: Study) -> bool:
+    """Whether there are records that say that others count otherwise."""
+    return bool(study.events(kinds=AMENDING, limit=1))
 
 
 def _batches(study: Study) -> Iterator[list[Record]]:
@@ -176,7 +184,7 @@ def _cell(value: Any) -> Any:
 
 def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
     arrow, parquet = require("pyarrow", EXTRA), require("pyarrow.parquet", EXTRA)
-    table, count = Columns(study.space), 0
+    table, count = Columns(study.space, amended=_amended(study)), 0
     types = _types(arrow, table)
     schema = arrow.schema([(name, types[name]) for name in table.names])
     texts = [name for name in table.parameters if types[name] == arrow.string()]
@@ -191,7 +199,7 @@ def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
 
 
 def _types(arrow: Any, table: Columns) -> dict[str, Any]:
-    whole_numbers = ("seq", "trial", "step", "kept", "size", "repeats")
+    whole_numbers = ("seq", "trial", "step", "kept", "size", "record", "repeats")
     found = dict.fromkeys(table.names, arrow.float64())
     found |= dict.fromkeys(whole_numbers, arrow.int64())
     found |= dict.fromkeys(("kind", "reason", "metadata", "values"), arrow.string())

@@ -25,11 +25,13 @@ UTF_8 = "utf-8-sig"  # spreadsheets write a byte order mark
 EXPORTED = ("seq", "kind", "time", "metadata")  # columns of a study's export, beside those of the point
 
 
-def rows(study: Study, path: str | Path, sort: bool = False) -> list[Told]:
+def rows(study: Study, path: str | Path, sort: bool = False) -> tuple[list[Told], dict[int, list[str]]]:
     """The observations of a log as (x, y, time, metadata, noise variance); an error names file and line.
 
     Of what a study exported, only what was told counts, with the times and the metadata that were told then:
-    a new study of the same definition says the same of each.
+    a new study of the same definition says the same of each. Values that were taken back are left out, and
+    those that were corrected are right. The second part are the resets that were asked for: before which
+    observation, and why.
     """
     reader = require("windvane.replay", "studies")  # here, since few who use a study ever import a log
     wanted, tabular = _columns(path)
@@ -41,13 +43,17 @@ def rows(study: Study, path: str | Path, sort: bool = False) -> list[Told]:
         time = None if log.times is None else log.times[row]
         try:
             if beside.get("kind") == "told" and beside.get("seq") not in (None, ""):
-                time = _time(beside["time"])
+                told_at = _time(beside["time"])
+                time = told_at if told_at is not None or not log.gaps else time
             told = Reading.of(**log.told(row)).told
             notes = metadata_of(_notes(beside.get("metadata")))
             found.append((x, told["y"], time, notes, told["noise_variance"]))
         except WindvaneError as error:
             raise type(error)(f"{log.where(row)}: {error}") from None
-    return found
+    resets: dict[int, list[str]] = {}
+    for row, why in log.resets:
+        resets.setdefault(row, []).append(why)
+    return found, resets
 
 
 def _columns(path: str | Path) -> tuple[tuple[str, ...], bool]:

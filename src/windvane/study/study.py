@@ -436,13 +436,19 @@ class Study:
 
         With a fifth entry, that is the noise variance of y.
         """
+        return self._add(rows, {})
+
+    def _add(self, rows: Sequence[tuple[Any, ...]], resets: Mapping[int, Sequence[str]]) -> int:
+        """The same, with resets before some of them."""
         checked = [
             (x, _reading(y, *noise), _time(time), metadata_of(metadata))
             for x, y, time, metadata, *noise in rows
         ]
 
         def work(step: UnwrittenStep, _connection: Connection) -> int:
-            for x, reading, time, notes in checked:
+            for row, (x, reading, time, notes) in enumerate(checked):
+                for why in resets.get(row, ()):
+                    step.reset(why)
                 step.tell(x, reading, time, metadata=notes)
             return len(checked)
 
@@ -459,11 +465,14 @@ class Study:
 
         The whole log is read and checked first. Its times must not go back, unless it is to be sorted.
         """
-        rows = logs.rows(self, path, sort)
+        rows, resets = logs.rows(self, path, sort)
         for start in range(0, len(rows), BATCH):
-            self.add_many(rows[start : start + BATCH])
+            end = min(start + BATCH, len(rows))
+            self._add(rows[start:end], {row - start: resets[row] for row in resets if start <= row < end})
             if on_progress is not None:
-                on_progress(min(start + BATCH, len(rows)), len(rows))
+                on_progress(end, len(rows))
+        for why in resets.get(len(rows), ()):
+            self.reset(why)
         return len(rows)
 
     def rebuild(self, *, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
