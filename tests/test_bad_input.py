@@ -65,6 +65,8 @@ BAD = {
     "beta": ["2", -1.0, NAN, INF, (1.0,), (1.0, 2.0, 3.0), (0.0, 1.0), (1.0, NAN), ("a", "b"), wv.LogBeta],
     "acquisition": ["ucb", 5, wv.UCB, wv.LogBeta(), (0.4, 4.0)],
     "max_points": COUNTS,
+    "max_step": [0.0, -0.1, NAN, INF, "0.1", True, [], [0.1], [0.1, -1.0], {"x": 0.1}, {}, [[0.1, 0.1]]],
+    "move_cost": [0.0, -0.1, NAN, INF, "0.1", True, [], [0.1], [0.1, -1.0], {"x": 0.1}, {}, [[0.1, 0.1]]],
     "learning": ["online", 5, wv.LearnOnline],
     "scaling": [5, "x", (0.0, 1.0)],
     "delta": [0.0, 1.0, -0.1, 1.5, NAN, INF, "0.1", True, (0.1,)],
@@ -222,7 +224,7 @@ POINTS = {
         [{}, None, 5, [1.0, 2, "a"], {"gain": 1.0}, {"gain": 1.0, "taps": 2, "mode": "a", "more": 1}]
         + [{"gain": 1.0, "taps": 2, "mod": "a"}]
         + [{"gain": g, "taps": 2, "mode": "a"} for g in (NAN, INF, 0.0, 11.0, "1", None, True, [1.0])]
-        + [{"gain": 1.0, "taps": k, "mode": "a"} for k in (0, 5, 2.0, "2", None, NAN, True)]
+        + [{"gain": 1.0, "taps": k, "mode": "a"} for k in (0, 5, 2.5, "2", None, NAN, True)]
         + [{"gain": 1.0, "taps": 2, "mode": m} for m in ("c", None, 1, [], {}, NAN)],
     ),
 }

@@ -219,3 +219,17 @@ def test_noise_that_is_known_and_repeats_are_told_by_hand(service, visit):
     (record,) = service.call("GET", f"{path}/events?kind=told")["events"]
     assert record["event"]["values"] == [0.5, 0.7]
     assert record["event"]["told_variance"] == pytest.approx(0.04)
+
+
+def test_a_failure_is_marked_in_the_course(service, visit):
+    path = service.create("failing", {"box": [[0, 1]]})
+    service.tell(path, calm(6))
+    page = visit(service).study("failing")
+    page.locator(".timeline .scatterlayer").first.wait_for()
+    before = page.locator(".timeline .points path").count()
+    trial = service.call("POST", f"{path}/ask", {})["number"]
+    service.call("POST", f"{path}/fail", {"trial": trial, "reason": "no <b>power</b>"})
+    page.locator(".entry.is-failed").wait_for()
+    page.wait_for_function(
+        "(count) => document.querySelectorAll('.timeline .points path').length === count", arg=before + 1
+    )

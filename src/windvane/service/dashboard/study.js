@@ -155,7 +155,10 @@ export async function showStudy(main, name, session) {
       }
       everything();
     } else {
-      if (record.kind === "failed") totals.failed += 1;
+      if (record.kind === "failed") {
+        totals.failed += 1;
+        if (!charts.hidden) drawing();
+      }
       panels.readouts.update(totals, history);
       listing();
     }

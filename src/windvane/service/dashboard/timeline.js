@@ -83,6 +83,21 @@ export class Timeline {
     return this.against.value === "time" ? row.event.time : row.step;
   }
 
+  /** Evaluations that failed, as crosses at the foot of the objective: between the tells before and after them. */
+  failures(rows, colours) {
+    const failed = this.history.others.filter((record) => record.kind === "failed" && record.seq > rows[0].seq);
+    if (!failed.length) return [];
+    const low = objectiveRange(rows)[0];
+    const x = failed.map((record) => {
+      if (this.against.value === "at") return new Date(record.at * 1000);
+      const before = rows.findLast((row) => row.seq < record.seq);
+      return this.against.value === "time" ? before.event.time : before.step + 0.5;
+    });
+    const text = failed.map((record) => literal(`trial ${record.trial} failed${record.reason ? `: ${record.reason}` : ""}`));
+    return [{ x, y: x.map(() => low), mode: "markers", text, hovertemplate: "%{text}<extra></extra>", cliponaxis: false,
+      marker: { color: colours.ink, symbol: "x-thin", size: 7, line: { width: 1.6, color: colours.ink } } }];
+  }
+
   traces(rows, x, colours) {
     const mean = rows.map((row) => row.event.mean);
     const hover = rows.map((row) => {
@@ -105,6 +120,7 @@ export class Timeline {
       { ...statistic, x: x.filter((_, i) => rows[i].reset), y: rows.filter((row) => row.reset).map((row) => row.event.statistic), mode: "markers", marker: { color: colours.reset, symbol: "diamond", size: size + 4 } },
       { x, y: rows.map((row) => row.event.size), yaxis: "y3", mode: "lines", fill: "tozeroy", fillcolor: colours.soft,
         line: { color: colours.data, width: 1.3, shape: "hv" }, hovertemplate: "%{y} in use<extra></extra>" },
+      ...this.failures(rows, colours),
     ];
   }
 
