@@ -128,6 +128,7 @@ class Pair:
         if not self.refused(number, lambda: self.study.fail(number)):
             self.twin.expire(self.now, but=number)
             self.twin.over.add(number)
+            self.twin.opt.fail(self.twin.points[number - 1], reason="why not")
             self.study.fail(number, "why not")
 
     def wait(self, seconds):

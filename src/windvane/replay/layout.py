@@ -12,10 +12,11 @@ from windvane.spaces import Arms, Box, Candidates, Domain, Space
 
 VALUES = ("y", "value")
 TIME = "time"
-NOISE = ("noise_variance", "std")  # of a value, where that is known; in a journal, std is the model's
+NOISE = ("noise_variance", "std")  # of a value, if known; of a journal std, of a replay both are the model's
 REPEATS = "values"
 PREFIX = "x."  # of a parameter whose name is that of another column
 JOURNAL = ("seq", "kind", "trial", "y")  # columns by which a study's export is recognised
+REPORT = ("algorithm", "step", "mean", "std", "log_density")  # the same for the events that a replay wrote
 COLUMNS = "a column for each coordinate (x1, x2, ...) or parameter (by its name) and one for y"
 
 
@@ -62,8 +63,8 @@ def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[
         after = header[header.index("y") :]
         noise, repeats = [name for name in NOISE[:1] if name in after], REPEATS in after
     else:
-        ours = _names(space)
-        noise = [name for name in NOISE if name in free and name not in ours]
+        ours, reported = _names(space), all(name in header for name in REPORT)
+        noise = [name for name in NOISE if name in free and name not in ours and not reported]
         repeats = REPEATS in free and REPEATS not in ours and y != REPEATS
         free = [name for name in free if name not in noise and not (repeats and name == REPEATS)]
     form, columns = _guessed(free, header) if space is None else _needed(space, free, header)
