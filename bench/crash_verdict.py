@@ -15,7 +15,16 @@ from windvane.study import Study
 
 BESIDE = 64  # a trial keeps away from that many others
 ANSWERS = ("told", "failed")
-KIND = {"ask": "asked", "tell": "told", "add": "told", "fail": "failed"}
+KIND = {
+    "ask": "asked",
+    "tell": "told",
+    "add": "told",
+    "fail": "failed",
+    "reset": "reset",
+    "retract": "retracted",
+    "correct": "corrected",
+}
+AMENDING = ("retracted", "corrected")
 
 
 def faults(study: Study, twin: wv.Optimizer, lines: list[list[dict[str, Any]]]) -> list[str]:
@@ -43,6 +52,8 @@ def tally(study: str, lines: list[list[dict[str, Any]]], records: list[Record]) 
         "failed": kinds["failed"],
         "expired": kinds["expired"],
         "resets": sum(record.reset for record in records),
+        "resets asked for": kinds["reset"],
+        "amended": sum(kinds[kind] for kind in AMENDING),
     }
 
 
@@ -66,7 +77,7 @@ def _order(study: Study, records: list[Record]) -> list[str]:
     kinds = Counter(record.kind for record in records)
     over = {r.trial for r in records if r.kind != "asked"}
     resets = [record.step for record in records if record.reset]
-    told = [record for record in records if record.kind == "told"]
+    sizes = [record.event["size"] for record in records if record.event and "size" in record.event]
     counted = {
         "head": len(records),
         "trials": kinds["asked"],
@@ -76,7 +87,7 @@ def _order(study: Study, records: list[Record]) -> list[str]:
         "pending": len(set(asked) - over),
         "last_reset": resets[-1] if resets else None,
         "last_at": records[-1].at if records else None,
-        "size": told[-1].event["size"] if told and told[-1].event else 0,
+        "size": sizes[-1] if sizes else 0,
     }
     summary = study.summary()
     for name, value in counted.items():
@@ -116,10 +127,13 @@ def _same(study: Study, records: list[Record], twin: wv.Optimizer) -> list[str]:
     """The twin gives the same events and the same points, to the last bit, up to the next one."""
     found: list[str] = []
     pending: dict[int, Any] = {}
+    start = twin.state()
+    right: dict[int, float | None] = {}
     for record in records:
-        time = record.time
-        if time is not None and twin.last_time is not None:
-            time = max(time, twin.last_time)
+        if record.kind in AMENDING and record.event is not None:
+            right[record.event["record"]] = record.y if record.kind == "corrected" else None
+            twin = _afresh(start, records[: record.seq], right)
+        time = _not_before(record, twin)
         if record.kind == "asked":
             point = twin.ask(time=time, pending=list(pending.values())[-BESIDE:])
             if _plain(point) != record.x:
@@ -127,6 +141,10 @@ def _same(study: Study, records: list[Record], twin: wv.Optimizer) -> list[str]:
             pending[record.trial or 0] = record.x
         else:
             pending.pop(record.trial or 0, None)
+        if record.kind == "failed":
+            twin.fail(record.x, reason=record.reason)
+        if record.kind == "reset" and twin.reset(record.reason).as_dict() != record.event:
+            found.append(f"record {record.seq}: the reset is not the twin's")
         if record.kind == "told" and record.event is not None:
             event = twin.tell(record.x, record.y or 0.0, time).as_dict()
             if event != record.event:
@@ -137,6 +155,28 @@ def _same(study: Study, records: list[Record], twin: wv.Optimizer) -> list[str]:
     if study.ask().x != (wanted := _plain(twin.ask(pending=beside))):
         found.append(f"the next point is not the twin's, {wanted}")
     return found
+
+
+def _not_before(record: Record, twin: wv.Optimizer) -> float | None:
+    if record.time is None or twin.last_time is None:
+        return record.time
+    return max(record.time, twin.last_time)
+
+
+def _afresh(start: dict[str, Any], records: list[Record], right: dict[int, float | None]) -> wv.Optimizer:
+    """A twin that is told the right values from the beginning."""
+    twin = wv.restore(start)
+    for record in records:
+        if record.kind == "told" and record.event is not None:
+            y = right.get(record.seq, record.y)
+            time = record.event["time"] if record.time is None else _not_before(record, twin)
+            if y is not None:
+                twin.tell(record.x, y, time)
+        elif record.kind == "failed":
+            twin.fail(record.x, reason=record.reason)
+        elif record.kind == "reset":
+            twin.reset(record.reason)
+    return twin
 
 
 def _plain(x: Any) -> Any:

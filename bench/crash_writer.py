@@ -1,4 +1,4 @@
-"""A writer for bench/crash.py: asks, tells, adds and fails on shared studies until somebody kills it.
+"""A writer for bench/crash.py: asks, tells, adds, fails and amends on shared studies until somebody kills it.
 
 Its log is a file of JSON lines: what it is about to do, under which key, and what came back. One write(2)
 each, so that a line is there or not, and what is there survives the process. A writer that takes over
@@ -41,6 +41,8 @@ STUDIES: dict[str, dict[str, Any]] = {
     },
 }
 PATIENCE = (0.05, 30.0)  # seconds until a trial expires, a few at once and most of them never
+BY_HAND = 0.03  # the share of resets, of values taken back and of values corrected
+RECENT = 5  # of the values that were told, those that may turn out to be wrong
 OUT = 3  # trials that one writer has out in one study
 
 
@@ -61,7 +63,7 @@ class Writer:
         self.url, self.name = url, f"{writer}.{life}"
         self.rng = random.Random(seed)
         log = log_of(folder, writer)
-        self.unanswered, self.out = self.remember(lines_of(log))
+        self.unanswered, self.out, self.told = self.remember(lines_of(log))
         self.file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self.studies: dict[str, Study] = {}
         self.count = 0
@@ -69,10 +71,11 @@ class Writer:
     @staticmethod
     def remember(
         lines: list[dict[str, Any]],
-    ) -> tuple[dict[str, Any] | None, dict[str, dict[int, list[float]]]]:
-        """What the last life had begun, and the trials that are out."""
+    ) -> tuple[dict[str, Any] | None, dict[str, dict[int, list[float]]], dict[str, list[int]]]:
+        """What the last life had begun, the trials that are out, and those that were told and count."""
         begun: dict[str, Any] | None = None
         out: dict[str, dict[int, list[float]]] = {name: {} for name in STUDIES}
+        told: dict[str, list[int]] = {name: [] for name in STUDIES}
         for line in lines:
             if "verb" in line:
                 begun = line
@@ -83,8 +86,12 @@ class Writer:
                 out[begun["study"]][line["trial"]] = line["x"]
             elif begun["verb"] in ("tell", "fail"):
                 del out[begun["study"]][begun["trial"]]
+            if begun["verb"] == "tell":
+                told[begun["study"]].append(begun["trial"])
+            elif begun["verb"] == "retract":
+                told[begun["study"]].remove(begun["trial"])
             begun = None
-        return begun, out
+        return begun, out, told
 
     def note(self, line: dict[str, Any]) -> None:
         os.write(self.file, (json.dumps(line) + "\n").encode())
@@ -105,6 +112,14 @@ class Writer:
         rng, name = self.rng, self.rng.choice(list(STUDIES))
         wish: dict[str, Any] = {"key": f"{self.name}.{self.count}", "study": name}
         out, chance = self.out[name], rng.random()
+        if rng.random() < BY_HAND:
+            verb = rng.choice(("reset", "retract", "correct"))
+            if verb == "reset":
+                return {**wish, "verb": verb, "reason": "new pump"}
+            if self.told[name]:
+                trial = rng.choice(self.told[name][-RECENT:])
+                right = {"y": rng.random()} if verb == "correct" else {}
+                return {**wish, "verb": verb, "trial": trial, **right}
         if chance < 0.1:
             x = [rng.random() for _ in range(STUDIES[name]["space"].dim)]
             return {**wish, "verb": "add", "x": x, "y": self.measure(x), "time": self.stamp()}
@@ -143,11 +158,22 @@ class Writer:
                     self.note({"done": wish["key"], "trial": trial.number, "x": trial.x})
                     self.out[wish["study"]][trial.number] = trial.x
                 else:
-                    verb = {"tell": study.submit_tell, "add": study.submit_add, "fail": study.fail}
+                    verb = {
+                        "tell": study.submit_tell,
+                        "add": study.submit_add,
+                        "fail": study.fail,
+                        "reset": study.submit_reset,
+                        "retract": study.retract,
+                        "correct": study.correct,
+                    }
                     record = verb[wish["verb"]](**given)
                     self.note({"done": wish["key"], "seq": record.seq})
-                    if "trial" in wish:
+                    if wish["verb"] in ("tell", "fail"):
                         del self.out[wish["study"]][wish["trial"]]
+                    if wish["verb"] == "tell":
+                        self.told[wish["study"]].append(wish["trial"])
+                    elif wish["verb"] == "retract":
+                        self.told[wish["study"]].remove(wish["trial"])
                 return
             except StorageFailure:  # the server was killed
                 time.sleep(0.05)

@@ -233,3 +233,39 @@ def test_a_failure_is_marked_in_the_course(service, visit):
     page.wait_for_function(
         "(count) => document.querySelectorAll('.timeline .points path').length === count", arg=before + 1
     )
+
+
+def test_a_hand_on_the_wheel(service, visit):
+    path = service.create("wheel", {"box": [[0, 1]]})
+    service.tell(path, calm(6))
+    page = visit(service).study("wheel")
+    page.locator(".timeline .scatterlayer").first.wait_for()
+
+    page.get_by_role("button", name="Correct the value of step 3").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Right value").fill("much")
+    page.get_by_role("button", name="Correct it").click()
+    page.get_by_text("enter the right value, a finite number").wait_for()
+    page.get_by_label("Right value").fill("0.25")
+    page.get_by_label("Reason (optional)").fill("a typo")
+    page.get_by_role("button", name="Correct it").click()
+    page.locator(".entry.is-corrected").wait_for()
+    assert "a typo" in page.locator(".entry.is-corrected").inner_text()
+    page.locator(".entry.was-corrected").wait_for()
+
+    page.get_by_role("button", name="Take back the value of step 5").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Take it back").click()
+    page.locator(".entry.is-retracted").wait_for()
+    page.locator(".entry.was-retracted").wait_for()
+    assert page.get_by_role("button", name="Take back the value of step 5").count() == 0
+
+    page.get_by_role("button", name="The system has changed …").click()
+    page.get_by_label("Reason (optional)").fill("new pump")
+    page.get_by_role("button", name="Reset", exact=True).click()
+    page.locator(".entry.is-reset").wait_for()
+    assert "new pump" in page.locator(".entry.is-reset").inner_text()
+    page.locator(".timeline .shapelayer path").wait_for(state="attached")
+    kinds = [record["kind"] for record in service.call("GET", f"{path}/events?after=6")["events"]]
+    assert kinds == ["corrected", "retracted", "reset"]
+    assert service.call("GET", path)["size"] == 0

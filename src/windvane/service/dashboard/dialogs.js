@@ -54,6 +54,23 @@ export function askToken(problem) {
   }, { dismissible: false });
 }
 
+/** Something to say in words, and perhaps a number first; resolves to true when it has been done. */
+export function askReason(title, text, action, act, value = null) {
+  return openDialog(title, (close) => {
+    const y = value === null ? null : h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value, autofocus: true });
+    const reason = h("input", { type: "text", maxlength: 500, autofocus: y === null });
+    const trouble = complaint();
+    const go = h("button", { type: "submit", class: "primary" }, action);
+    return [h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      if (await busily(go, trouble, async () => { await act(reason.value.trim(), y?.value); return true; })) close(true);
+    } },
+    h("p", {}, text), y ? field("Right value", y) : null,
+    field("Reason (optional)", reason), trouble.node,
+    h("div", { class: "actions" }, h("button", { type: "button", onclick: () => close() }, "Cancel"), go))];
+  });
+}
+
 /** Why an evaluation failed; resolves to true when it has been recorded. */
 export function askFailure(number, act) {
   return openDialog(`Trial ${number} failed`, (close) => {

@@ -14,26 +14,29 @@ export class History {
     this.tells = [];
     this.others = [];
     this.resets = [];
+    this.amended = new Map(); // by the number of a record: the one that says how it counts
     this.head = 0;
   }
 
   /** What the page shows first; the stream continues from `head`, and `backfill` from the other end. */
   async load() {
     const path = pathOf(this.name, "/events");
-    const [recent, tells, resets, failed, expired] = await Promise.all([
+    const [recent, tells, resets, failed, expired, amended] = await Promise.all([
       get(`${path}?newest=true&limit=${FIRST}`),
       get(`${path}?newest=true&limit=${FIRST}&kind=told`),
       get(`${path}?newest=true&limit=${PAGE}&resets=true`),
       get(`${path}?newest=true&limit=100&kind=failed`),
       get(`${path}?newest=true&limit=100&kind=expired`),
+      get(`${path}?newest=true&limit=${PAGE}&kind=reset&kind=retracted&kind=corrected&kind=redefined`),
     ]);
     // The answers were made one after the other: what not all of them can know comes by the stream.
-    this.head = Math.min(...[recent, tells, resets, failed, expired].map((page) => page.head));
+    this.head = Math.min(...[recent, tells, resets, failed, expired, amended].map((page) => page.head));
     const known = (record) => record.seq <= this.head;
     this.tells = tells.events.filter(known);
     this.resets = resets.events.filter(known);
-    const others = [...recent.events.filter((record) => record.kind === "asked"), ...failed.events, ...expired.events];
+    const others = [...recent.events.filter((record) => record.kind === "asked"), ...failed.events, ...expired.events, ...amended.events];
     this.others = others.filter(known).sort((a, b) => a.seq - b.seq);
+    for (const record of this.others) this.amend(record);
   }
 
   /** The tells before, a page of records at a time, so that there is never a gap. */
@@ -52,6 +55,7 @@ export class History {
   add(record) {
     if (record.seq <= this.head) return false;
     this.head = record.seq;
+    this.amend(record);
     const list = record.kind === "told" ? this.tells : this.others;
     list.push(record);
     // In batches, for removing at the front moves everything.
@@ -62,6 +66,21 @@ export class History {
     return true;
   }
 
+  /** Remember what a record says of another. */
+  amend(record) {
+    if (record.event?.record) this.amended.set(record.event.record, record);
+  }
+
+  /** The tells of which a value counts, each with the right one. */
+  counted() {
+    if (!this.amended.size) return this.tells;
+    return this.tells.flatMap((tell) => {
+      const word = this.amended.get(tell.seq);
+      if (word?.kind === "retracted") return [];
+      return word ? [{ ...tell, y: word.y }] : [tell];
+    });
+  }
+
   /** The last tell, or undefined. */
   get last() {
     return this.tells.at(-1);
@@ -69,14 +88,15 @@ export class History {
 
   /** The tells that the model still uses: the last ones, as many as it says. */
   inUse() {
-    const size = this.last?.event?.size ?? 0;
-    return size ? this.tells.slice(-size) : [];
+    const latest = this.others.findLast((record) => record.event?.size !== undefined && record.seq > (this.last?.seq ?? 0));
+    const size = (latest ?? this.last)?.event?.size ?? 0;
+    return size ? this.counted().slice(-size) : [];
   }
 
   /** Records newest first: "all", "resets" or "failures". */
   newest(filter, limit) {
     if (filter === "resets") return this.resets.slice(-limit).reverse();
-    const others = filter === "all" ? this.others : this.others.filter((record) => record.kind !== "asked");
+    const others = filter === "all" ? this.others : this.others.filter((record) => record.kind === "failed" || record.kind === "expired");
     const tells = filter === "all" ? this.tells.slice(-limit) : [];
     return [...others.slice(-limit), ...tells].sort((a, b) => b.seq - a.seq).slice(0, limit);
   }

@@ -1,9 +1,9 @@
 // The page of one study: panels around one history, fed by the stream.
 
-import { download, get, pathOf, remove } from "./api.js";
+import { download, get, intention, pathOf, post, remove } from "./api.js";
 import { Beliefs } from "./beliefs.js";
 import { plotly } from "./charts.js";
-import { confirmed } from "./dialogs.js";
+import { askReason, confirmed } from "./dialogs.js";
 import { announce, busily, complaint, h, setText } from "./dom.js";
 import { date, plural } from "./format.js";
 import { History } from "./history.js";
@@ -35,7 +35,12 @@ function actions(summary, writable, trouble) {
     const text = `“${summary.name}” and its ${plural(summary.tells, "observation")} will be gone for good. Download them first if they matter.`;
     if (await confirmed("Delete this study?", text, "Delete for good", () => remove(pathOf(summary.name)))) location.assign("/");
   } }, "Delete …");
-  return h("div", { class: "study-actions" }, save("csv", "CSV", "csv"), save("jsonl", "JSON lines", "jsonl"), writable ? end : null);
+  const reset = h("button", { type: "button", onclick: () => {
+    const key = intention();
+    const text = "What was told before is of the past: no observation stays in use. It is kept in the log with your reason, and webhooks are called.";
+    return askReason("The system has changed", text, "Reset", (reason) => post(pathOf(summary.name, "/reset"), { reason }, key));
+  } }, "The system has changed …");
+  return h("div", { class: "study-actions" }, writable ? reset : null, save("csv", "CSV", "csv"), save("jsonl", "JSON lines", "jsonl"), writable ? end : null);
 }
 
 function lesson(summary, axes, session) {
@@ -82,7 +87,7 @@ export async function showStudy(main, name, session) {
     parallel: axes.length > 2 ? new Parallel(axes, history, summary.goal) : null,
     beliefs: new Beliefs(),
     trials: new Trials(name, space, axes, writable, summary.algorithm !== "auto"),
-    log: new Log(history),
+    log: new Log(history, writable),
   };
   panels.timeline.history = history;
   const words = h("div", { class: "words" });
@@ -159,6 +164,13 @@ export async function showStudy(main, name, session) {
         totals.failed += 1;
         if (!charts.hidden) drawing();
       }
+      if (record.kind === "redefined") location.reload(); // other axes everywhere
+      if (record.reset) {
+        totals.resets += 1;
+        totals.lastReset = record.step;
+        announce(`Reset after step ${record.step}: ${record.reason}`);
+      }
+      if (record.reset || record.event?.record) everything();
       panels.readouts.update(totals, history);
       listing();
     }

@@ -47,6 +47,11 @@ function wantsLog(rows) {
   return highest > 12 * quantile(tested.map((row) => row.event.threshold), 0.5);
 }
 
+/** A line through all rungs. */
+function line(x, colours, dash) {
+  return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, layer: "below", line: { color: colours.reset, width: 1.2, dash } };
+}
+
 /** The panel; `update(history)` draws. */
 export class Timeline {
   constructor() {
@@ -65,7 +70,9 @@ export class Timeline {
 
   async update(moved = false) {
     if (this.history === undefined || !this.history.tells.length) return;
-    const shown = this.history.tells.slice(-Number(this.span.value)).filter((row) => row.event);
+    const shown = this.history.counted().slice(-Number(this.span.value)).filter((row) => row.event);
+    if (!shown.length) return;
+    this.asked = this.history.resets.filter((each) => each.kind === "reset" && each.seq > shown[0].seq);
     const rows = decimate(shown);
     if (!this.touched) this.log.checked = wantsLog(rows);
     const colours = palette();
@@ -96,6 +103,12 @@ export class Timeline {
     const text = failed.map((record) => literal(`trial ${record.trial} failed${record.reason ? `: ${record.reason}` : ""}`));
     return [{ x, y: x.map(() => low), mode: "markers", text, hovertemplate: "%{text}<extra></extra>", cliponaxis: false,
       marker: { color: colours.ink, symbol: "x-thin", size: 7, line: { width: 1.6, color: colours.ink } } }];
+  }
+
+  /** Where a reset that was asked for is drawn: after the observation before it. */
+  between(record) {
+    if (this.against.value === "step") return record.step + 0.5;
+    return this.along(record);
   }
 
   traces(rows, x, colours) {
@@ -147,10 +160,10 @@ export class Timeline {
         text, xref: "paper", yref: "paper", x: 0, y: RUNGS[rung][1], xanchor: "left", yanchor: "bottom",
         showarrow: false, font: { size: 12, color: colours.muted }, yshift: 1,
       })),
-      shapes: rows.flatMap((row, i) => (row.reset ? [{
-        type: "line", xref: "x", yref: "paper", x0: x[i], x1: x[i], y0: 0, y1: 1, layer: "below",
-        line: { color: colours.reset, width: 1.2, dash: "3px,2px" },
-      }] : [])),
+      shapes: [
+        ...rows.flatMap((row, i) => (row.reset ? [line(x[i], colours, "3px,2px")] : [])),
+        ...this.asked.map((each) => line(this.between(each), colours, "solid")),
+      ],
     });
   }
 }
