@@ -24,7 +24,7 @@ WORLDS = {
 }
 STEPS = 150
 FIRST_SEED = 10_650
-KINDS = ("free", "max_step 0.3", "max_step 0.1", "move_cost 0.1", "move_cost 0.2", "move_cost 0.4")
+KINDS = ("free", "max_step 0.3", "max_step 0.1", "move_cost 0.2", "move_cost 0.4")
 
 
 def run(world: str, kind: str, seed: int) -> tuple[str, str, int, float, float]:

@@ -25,8 +25,8 @@ from windvane.errors import CorruptState
 from windvane.kernels import Kernel
 from windvane.spaces.base import BoolArray, Domain
 
-LEVEL = 0.35  # a point with a larger probability of failure is not asked for; see docs/decisions/0036
-PRIOR = 0.15  # p, the probability of failure where nothing is known
+LEVEL = 0.15  # a point with a larger probability of failure is not asked for; see docs/decisions/0036
+PRIOR = 0.05  # p, the probability of failure where nothing is known
 STRENGTH = 0.5  # s, in evaluations
 POWERS = (0.25, 1.0, 4.0)  # of the surrogate's correlation: twice its lengthscale, the same, half of it
 REACHES = (0.32, 0.16, 0.08, 0.04)  # of a squared exponential, in units of the range times sqrt(d)
@@ -157,7 +157,7 @@ class FailureProbability:
     >>> seen = Evaluations.empty(1) + Evaluation(np.array([0.8]), True, 1.0, 1)
     >>> chance = FailureProbability(seen, RBF(0.2), box, np.ones(1))
     >>> chance(np.array([[0.8], [0.1]])).round(2)
-    array([0.72, 0.21])
+    array([0.68, 0.11])
     """
 
     def __init__(self, evaluations: Evaluations, kernel: Kernel, space: Domain, carried: Array) -> None:
