@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections import OrderedDict
+from itertools import pairwise
 
 ROWS, CAPACITY, HOT = 100_000, 500, 100
 LOADS = {
@@ -43,6 +44,13 @@ def requests(load, rng):
         else:
             first = rng.randrange(ROWS)
             yield from range(first, min(first + math.ceil(rng.expovariate(1 / length)), ROWS))
+
+
+def run_length(load, seed, count=2000):
+    """How many rows are asked for in a row, on average, as a log of the last requests shows it."""
+    wanted = requests(load, random.Random(seed))
+    rows = [next(wanted) for _ in range(count)]
+    return count / (1 + sum(b != a + 1 for a, b in pairwise(rows)))
 
 
 def read(database, cache, row, ahead):

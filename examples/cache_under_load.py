@@ -9,6 +9,7 @@ so that whatever else this machine does hits all alike. Wall time is measured; n
   gp-ucb     Bayesian optimisation that believes all it ever saw
   et-gp-ucb  drops its data when a measurement breaks the bound
   auto       Windvane's default, which weighs hypotheses about how things change
+  auto+load  the same with a context: how long runs of rows are, counted in the step before
   retuned    the setting that the sweep found best for the load of the moment
 
 Prints the sweep, then microseconds a request (geometric means), and draws the run.
@@ -20,14 +21,15 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from cache_server import LOADS, fill, measure, start
+from cache_server import LOADS, fill, measure, run_length, start
 
 import windvane as wv
 from windvane.plots import style
 
 SPACE = wv.Space(ahead=wv.Integer(1, 256, log=True))
+UNDER_LOAD = wv.Space(ahead=wv.Integer(1, 256, log=True), run=wv.Context(1, 2000, log=True))
 PHASES = ("lookups", "runs", "scans", "lookups")
-NAMES = ("fixed", "gp-ucb", "et-gp-ucb", "auto", "retuned")
+NAMES = ("fixed", "gp-ucb", "et-gp-ucb", "auto", "auto+load", "retuned")
 
 
 def sweep(server, rng, rounds, seconds):
@@ -45,15 +47,18 @@ def sweep(server, rng, rounds, seconds):
 
 def contest(servers, best, seed, loads, seconds):
     """Settings and times, steps x contestants, and the steps of resets by name."""
-    opts = {name: wv.make(name, SPACE, goal="minimize", seed=seed) for name in NAMES[1:-1]}
+    opts = {name: wv.make(name, SPACE, goal="minimize", seed=seed) for name in NAMES[1:4]}
+    opts["auto+load"] = wv.make(UNDER_LOAD, goal="minimize", seed=seed)
     settings, times, resets = [], [], {name: [] for name in NAMES}
     for step, load in enumerate(loads):
-        tried = {name: opt.ask()["ahead"] for name, opt in opts.items()}
+        seen = {"run": run_length(loads[max(step - 1, 0)], step)}
+        asked = {name: opt.ask(context=seen if opt.space.contexts else None) for name, opt in opts.items()}
+        tried = {name: x["ahead"] for name, x in asked.items()}
         tried |= {"fixed": best[loads[0]], "retuned": best[load]}
         settings.append([tried[name] for name in NAMES])
         times.append([measure(servers[name], load, tried[name], step, seconds) for name in NAMES])
         for name, opt in opts.items():  # waste and noise are factors, hence the logarithm
-            event = opt.tell({"ahead": tried[name]}, math.log(times[-1][NAMES.index(name)]))
+            event = opt.tell(asked[name], math.log(times[-1][NAMES.index(name)]))
             resets[name] += [step] * event.reset
     return np.array(settings), np.array(times), resets
 
@@ -71,7 +76,7 @@ def draw(settings, times, resets):
     for panel in (above, below):
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_formatter("")
-    style.legend(figure, below, 5)
+    style.legend(figure, below, 6)
     return figure
 
 

@@ -185,7 +185,7 @@ def test_changing_demand(tmp_path):
 
 def test_cache_under_load(tmp_path):
     times = alone(tmp_path, "cache_under_load.py", "cache-under-load.png")
-    assert list(times) == ["fixed", "gp-ucb", "et-gp-ucb", "auto", "retuned"]
+    assert list(times) == ["fixed", "gp-ucb", "et-gp-ucb", "auto", "auto+load", "retuned"]
     for whole, *phases in times.values():
         assert len(phases) == 4
         assert min(phases) > 0
@@ -235,6 +235,13 @@ def test_the_best_price_is_the_best():
         )
         assert demand.best_price(day) == pytest.approx(found.x, abs=1e-4)
     assert demand.best_price(demand.ENTRY) < demand.best_price(demand.ENTRY - 1) - 4
+
+
+def test_what_is_counted_tells_the_loads_apart():
+    server = load("cache_server.py")
+    for seed in range(3):
+        lookups, runs, scans = (server.run_length(name, seed) for name in ("lookups", "runs", "scans"))
+        assert lookups < 2 < 5 < runs < 40 < scans
 
 
 class Counting:
