@@ -176,9 +176,32 @@ def test_beyond_the_last_checkpoint_it_is_the_same(tmp_path):
         study.retract(trials[70], on_progress=lambda done, total: seen.append((done, total)))
         assert seen[-1][0] == seen[-1][1] < 40  # from the checkpoint at the 64th tell
         study.retract(trials[4], on_progress=lambda done, total: seen.append((done, total)))
-        assert seen[-1][0] > 150  # from the beginning
+        assert seen[-1][0] > 70  # from the beginning
         wanted = {seq_of(study, trials[70]): None, seq_of(study, trials[4]): None}
         assert exact(study.optimizer) == exact(oracle(study, *ALGORITHMS["sliding"], wanted))
+        rebuilt(study)
+
+
+def test_older_checkpoints_make_it_short_and_those_of_another_history_go(tmp_path):
+    with made(tmp_path / "s.db", ALGORITHMS["sliding"]) as study:
+        for n in range(700):
+            study.add([(0.37 * n) % 1.0, (0.73 * n) % 1.0], measure([0.3, 0.4], n))
+        records, wanted, totals = study.events(), {}, []
+        for back in (2, 3, 60, 70, 130, 5, 300, 2):
+            record = records[-back - 1]
+            right = None if back not in (2, 300) else 0.1 * back
+            last = []
+            if right is None:
+                study.retract(record, on_progress=lambda done, total, last=last: last.append(total))
+            else:
+                study.correct(record, right, on_progress=lambda done, total, last=last: last.append(total))
+            wanted[record.seq] = right
+            totals.append((back, last[-1]))
+            assert exact(study.optimizer) == exact(oracle(study, *ALGORITHMS["sliding"], wanted))
+        assert all(total <= 4 * back + 4 * 64 + 8 for back, total in totals), totals
+        with study.database.link.reading() as connection:
+            count = connection.exec_driver_sql("SELECT count(*) FROM windvane_checkpoints").scalar()
+        assert count <= 12
         rebuilt(study)
 
 

@@ -12,6 +12,7 @@ from windvane.storage.prepared import Prepared
 from windvane.storage.records import Record, Summary, dumps
 from windvane.storage.schema import checkpoints, deliveries, events, studies, webhooks
 
+STRETCH = 128  # records: about as many as there are between two checkpoints
 HEAD = Prepared(select(studies.c.head).where(studies.c.id == bindparam("study")))
 MOVE = Prepared(
     update(studies)
@@ -149,11 +150,15 @@ def append(
     size: int,
     pending: int,
     state: Any | None = None,
+    stale_from: int | None = None,
+    states: Mapping[int, Any] | None = None,
     redefined: tuple[Mapping[str, Any], Any] | None = None,
 ) -> None:
     """Write records that build on the head `before`; `Stale` if that is no longer the head.
 
     In the same transaction a reset leaves a delivery for each webhook, and `state` becomes the checkpoint.
+    `stale_from` is the first record that counts otherwise from now on, if there is one: see `keep`; `states`
+    are then checkpoints of records since.
     `redefined` is another definition of the study, and its state before the first record.
     """
     kinds = [record.kind for record in records]
@@ -183,18 +188,49 @@ def append(
         definition, start = redefined
         now = update(studies).where(studies.c.id == study_id).values(definition=dumps(dict(definition)))
         connection.execute(now)
-        keep(connection, study_id, {0: start, last.seq: state})
+        keep(connection, study_id, {**(states or {}), 0: start, last.seq: state})
     elif state is not None:
-        keep(connection, study_id, {last.seq: state})
+        keep(connection, study_id, {**(states or {}), last.seq: state}, stale_from=stale_from)
 
 
-def keep(connection: Connection, study_id: int, states: Mapping[int, Any]) -> None:
-    """Make these the checkpoints; the one at 0 stays unless there is a new one."""
-    stays = 0 if 0 not in states else -1
-    older = delete(checkpoints).where(checkpoints.c.study_id == study_id, checkpoints.c.seq > stays)
-    connection.execute(older)
+def keep(
+    connection: Connection, study_id: int, states: Mapping[int, Any], *, stale_from: int | None = None
+) -> None:
+    """Make these checkpoints; with one at 0 they are all there is, else some of the older ones stay.
+
+    Those of records from `stale_from` on are of a history that counts no longer, and go.
+    """
+    own = checkpoints.c.study_id == study_id
+    if 0 in states:
+        connection.execute(delete(checkpoints).where(own))
+    else:
+        if stale_from is not None:
+            connection.execute(delete(checkpoints).where(own, checkpoints.c.seq >= max(stale_from, 1)))
+        older = (
+            connection.execute(select(checkpoints.c.seq).where(own, checkpoints.c.seq > 0)).scalars().all()
+        )
+        gone = set(older) - worth_keeping([*older, *states])
+        if gone:
+            connection.execute(delete(checkpoints).where(own, checkpoints.c.seq.in_(gone)))
     rows = [{"study_id": study_id, "seq": seq, "state": dumps(state)} for seq, state in states.items()]
     connection.execute(insert(checkpoints), rows)
+
+
+def worth_keeping(seqs: Iterable[int]) -> set[int]:
+    """The checkpoints that leave at most a few times as far to go back as the record that is sought is away.
+
+    The newest, and of each of the last two stretches of 128 records, of 256, of 512 and so on, the oldest.
+
+    >>> sorted(worth_keeping(range(100, 2001, 100)))
+    [100, 1100, 1600, 1800, 2000]
+    """
+    newest_first = sorted(seqs, reverse=True)
+    found, width = set(newest_first[:1]), STRETCH
+    while newest_first and width <= 2 * newest_first[0]:
+        oldest = {seq // width: seq for seq in newest_first}
+        found |= {oldest[stretch] for stretch in sorted(oldest)[-2:]}
+        width *= 2
+    return found
 
 
 def _announce(connection: Connection, study_id: int, record: Record) -> None:

@@ -73,7 +73,9 @@ def amend(
         y, values, variance = now or was
         return step.amend(
             kind,
+            told.seq,
             begun.live.optimizer,
+            begun.states,
             trial=told.trial,
             x=told.x,
             y=y,
@@ -129,7 +131,9 @@ def change_space(
         step.redefined = changed, start
         record = step.amend(
             "redefined",
+            1,
             begun.live.optimizer,
+            begun.states,
             reason=reason,
             metadata=notes,
             key=key,

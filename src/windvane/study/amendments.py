@@ -82,6 +82,7 @@ class SecondReading:
     undone: list[int] = field(default_factory=list)
     new: list[dict[str, Any]] = field(default_factory=list)
     left_out: int = 0
+    states: dict[int, Any] = field(default_factory=dict)  # checkpoints on the way
 
     def go_on(
         self, connection: Connection, study_id: int, head: int, on_progress: Callable[[int, int], None]
@@ -91,6 +92,10 @@ class SecondReading:
             records = journal.read(connection, study_id, after=self.live.head, up_to=head, limit=BATCH)
             for record in records:
                 self._follow(record)
+                if self.live.head % journal.STRETCH == 0:
+                    self.states[self.live.head] = self.live.state()
+                    for seq in set(self.states) - journal.worth_keeping(self.states):
+                        del self.states[seq]
             self.live.arrived(head if len(records) < BATCH else self.live.head)
             on_progress(self.live.head - self.start, head - self.start)
 

@@ -152,7 +152,8 @@ class UnwrittenStep:
         self.now = now
         self.before = live.head
         self.records: list[Record] = []
-        self.amended = False  # earlier records count otherwise from here on
+        self.stale_from: int | None = None  # the first record that counts otherwise from here on
+        self.states: Mapping[int, Any] = {}
         self.redefined: tuple[Mapping[str, Any], Any] | None = None
 
     def write(self, kind: Kind, *, told: bool = False, **fields: Any) -> Record:
@@ -191,9 +192,15 @@ class UnwrittenStep:
         said = {"step": event.step, "reset": True, "reason": event.reason, "event": event.as_dict()}
         return self.write("reset", told=True, **said, **fields)
 
-    def amend(self, kind: Kind, optimizer: Optimizer, **fields: Any) -> Record:
-        """A record that says that earlier ones count otherwise; the optimiser is as that makes it."""
-        self.live.optimizer, self.amended = optimizer, True
+    def amend(
+        self, kind: Kind, first: int, optimizer: Optimizer, states: Mapping[int, Any], **fields: Any
+    ) -> Record:
+        """A record by which others, from `first` on, count otherwise; the optimiser is as that makes it.
+
+        `states` are checkpoints on the way there.
+        """
+        self.live.optimizer, self.stale_from = optimizer, first
+        self.states = {seq: state for seq, state in states.items() if seq >= first}
         return self.write(kind, told=True, **fields)
 
     def expire(self, but: int | None = None) -> None:
@@ -212,7 +219,9 @@ class UnwrittenStep:
                 study_id,
                 self.before,
                 self.records,
-                state=live.checkpoint(now=self.amended),
+                state=live.checkpoint(now=self.stale_from is not None),
+                stale_from=self.stale_from,
+                states=self.states,
                 redefined=self.redefined,
                 **counters,
             )
