@@ -565,3 +565,12 @@ def test_an_export_that_nobody_took_a_hand_in_is_as_ever(tmp_path):
         study.export(tmp_path / "line.csv")
         header = (tmp_path / "line.csv").read_text().splitlines()[0].split(",")
         assert "record" not in header
+
+
+def test_a_reset_by_hand_is_announced_to_webhooks(database_url):
+    with made(database_url, ALGORITHMS["et-gp-ucb"]) as study:
+        study.database.webhooks.add("http://localhost/", "line")
+        told(study, 2)
+        study.reset("new pump")
+        (delivery,) = study.database.deliveries.recent()
+        assert (delivery.record.kind, delivery.record.reason) == ("reset", "new pump")
