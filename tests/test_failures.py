@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import windvane as wv
 from windvane import failures
 from windvane.algorithms import ALGORITHMS
+from windvane.choosing import region_of
 from windvane.failures import Evaluation, Evaluations, FailureProbability
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
@@ -205,7 +206,7 @@ def test_pending_points_keep_away_from_failures():
     out = []
     for _ in range(5):
         out.append(opt.ask(pending=out))
-    region = opt._working(opt._region(None), 9.0)
+    region = opt._chooser(9.0).working(region_of(opt.space, None))
     assert region.contains(np.array(out)).all()
     assert len({tuple(x) for x in out}) == 5
 

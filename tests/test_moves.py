@@ -104,7 +104,7 @@ def test_best_says_how_far_away_it_is():
         opt.tell(x, 3.0 * x[0])
     best = opt.best()
     assert best.steps == math.ceil((best.x[0] - 0.1) / 0.1 - 1e-9) >= 7
-    assert wv.make("gp-ucb", BOX, **GIVEN)._reachable(wv.Region.all_of(BOX), np.zeros(2)).whole
+    assert wv.make("gp-ucb", BOX, **GIVEN)._chooser(1.0).reachable(wv.Region.all_of(BOX), np.zeros(2)).whole
     free = wv.make("gp-ucb", BOX, **GIVEN)
     free.tell([0.9, 5.0], 1.0)
     assert free.best().steps is None

@@ -1,6 +1,6 @@
 """The loop: surrogate x acquisition x trigger x retention. The only place where the four meet.
 
-ask:   region -> surrogate's posterior now -> acquisition -> x
+ask:   region -> surrogate's posterior now -> acquisition -> x        (choosing.py)
 tell:  (x, y, t) -> forecast   what is expected at x, before y is seen
                  -> opinion    what the surrogate makes of y
                  -> verdict    the trigger, and what is done about it
@@ -22,19 +22,17 @@ from typing import Any
 import numpy as np
 
 from windvane import progress as saved
-from windvane.acquisition import Moment, believed_best
-from windvane.acquisition.priced import PricedPosterior
+from windvane.acquisition import believed_best
 from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, reason_text
+from windvane.choosing import STREAM, Chooser, imagined, region_of
 from windvane.codec import decode, encode
 from windvane.composition import Composition
 from windvane.data import Best, Change, Dataset, Event, Failure, Observation, Opinion, Prediction
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
-from windvane.failures import LEVEL, PRIOR, Evaluation, Evaluations, FailureProbability
-from windvane.moves import steps_between, toll, within_reach
+from windvane.failures import PRIOR, Evaluation, Evaluations
 from windvane.older import upgraded
 from windvane.progress import Held, Progress, asked_event, echo, limit_view
 from windvane.reading import Reading
-from windvane.spaces import Region
 from windvane.spaces.base import Domain, SeenContext
 from windvane.surrogates import Mixture, Model, Surrogate, reaches
 from windvane.threads import one_thread
@@ -43,13 +41,10 @@ from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 3
 VERSIONS = (1, 2, STATE_VERSION)  # that can be read
-APART = 0.005  # of the range: how far apart evaluations of the same moment are,
-BESIDE = 16  # if they are at most so many; more are as near as it takes
 ENOUGH = 20  # observations from which a kernel says what matters
 STILL = 0.9  # of the correlation over ten steps: what is left to time is a slow drift at most
 FEW = 32  # observations, see docs/decisions/0005
 MOST_AT_ONCE = 1000  # points of one `ask`
-STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
 
 class Optimizer:
@@ -198,10 +193,10 @@ class Optimizer:
         held, surrogate = progress.held, progress.surrogate
         _, now = self._now(time)
         seen = self.space.seen(context)
-        region = self._region(seen, available)
+        region, chooser = region_of(self.space, seen, available), self._chooser(now)
         beside = [self.space.encode(point) for point in _points("pending", pending)]
         if held is not None:
-            tried, near = self._tried(beside), self._reachable(region, self._setting(beside))
+            tried, near = chooser.tried(beside), chooser.reachable(region, chooser.setting(beside))
             anywhere = available is None and near is region
             again = _under(echo(held.x), seen)
             point = self.space.encode(again) if tried or not anywhere else held.observation.x
@@ -211,15 +206,18 @@ class Optimizer:
         if beside:
             with self._threads():
                 surrogate = self._beside(beside, now)
-                return self._decoded(self._chosen(surrogate, region, now, beside), seen)
+                return self._decoded(chooser.chosen(surrogate, region, beside), seen)
         if available is not None:
             with self._threads():
-                return self._decoded(self._chosen(surrogate, region, now), seen)
+                return self._decoded(chooser.chosen(surrogate, region), seen)
         fixed = () if seen is None else tuple(seen.fixed.values())
         if self._asked is None or self._asked[0] is not progress or self._asked[1:3] != (now, fixed):
             with self._threads():
-                self._asked = (progress, now, fixed, self._chosen(surrogate, region, now))
+                self._asked = (progress, now, fixed, chooser.chosen(surrogate, region))
         return self._decoded(self._asked[3], seen)
+
+    def _chooser(self, now: float) -> Chooser:
+        return Chooser(self.space, self.composition, self.seed, self._progress, now)
 
     def _beside(self, points: list[Array], now: float) -> Surrogate:
         """The surrogate as if these points had given the values predicted there, one after another.
@@ -229,99 +227,17 @@ class Optimizer:
         progress, keys = self._progress, [point.tobytes() for point in points]
         known, surrogate = 0, progress.surrogate
         if self._imagined is not None:
-            when, moment, before, imagined = self._imagined
+            when, moment, before, reckoning = self._imagined
             if when is progress and moment == now and before == keys[: len(before)]:
-                known, surrogate = len(before), imagined
+                known, surrogate = len(before), reckoning
         for number in range(known, len(points)):
-            surrogate = _imagined(surrogate, points[number], now, self.step + number)
+            surrogate = imagined(surrogate, points[number], now, self.step + number)
         self._imagined = (progress, now, keys, surrogate)
         return surrogate
 
     def _decoded(self, point: Array, seen: SeenContext | None) -> Any:
         """A point in the caller's terms, with the contexts to the last bit as they were told."""
         return _under(self.space.decode(point), seen)
-
-    def _setting(self, beside: Sequence[Array] = ()) -> Array | None:
-        """Where the system is, or will be once what is out was evaluated; None before the first point."""
-        return beside[-1] if len(beside) else self._progress.setting
-
-    def _reachable(self, region: Region, start: Array | None) -> Region:
-        """The part of a region that one move leads to."""
-        moves = self.composition.moves
-        if moves is None or moves.max_step is None or start is None:
-            return region
-        return region.within(*within_reach(moves.max_step, self.space, start))
-
-    def _apart(self, region: Region, beside: Sequence[Array]) -> Region:
-        """The part of a region that is not next to what is out, unless that is all there is."""
-        if len(beside) and self.space.continuous:  # else the same setting may be all there is
-            rest = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
-            return rest if self.composition.moves is None or len(rest.candidates(FEW)) else region
-        return region.other_than(np.array(beside)) if len(beside) and self.space.enumerated else region
-
-    def _chosen(
-        self, surrogate: Surrogate, region: Region, now: float, beside: Sequence[Array] = ()
-    ) -> Array:
-        """The point to evaluate next: what the acquisition proposes, or a move on the way there."""
-        start, stream = self._setting(beside), (len(beside),) if len(beside) else ()
-        target = self._propose(surrogate, self._apart(region, beside), now, start, *stream)
-        near = self._reachable(region, start)
-        if near is region or near.contains(target[None])[0]:
-            return target
-        near = self._apart(near, beside)
-        if not self.space.enumerated:
-            halfway = near.nearest(target[None])
-            if self._working(near, now).contains(halfway)[0]:
-                return np.asarray(halfway[0])
-        return self._propose(surrogate, near, now, start, *stream)
-
-    def _propose(
-        self, surrogate: Surrogate, region: Region, now: float, start: Array | None, *stream: int
-    ) -> Array:
-        moment = Moment(self.step, self._progress.elapsed, self._dim, surrogate.information_gain)
-        seed: tuple[int, ...] = (self.seed, STREAM, self.step, *stream)
-        evaluations = self._progress.evaluations
-        if evaluations is not None and evaluations.in_a_row:  # the step is what it was; another draw is due
-            seed = (*seed[:3], *(stream or (0,)), evaluations.in_a_row)
-        posterior, moves = surrogate.posterior(now), self.composition.moves
-        if moves is not None and moves.move_cost is not None and start is not None and len(surrogate.data):
-            price, space, unit = moves.move_cost, self.space, surrogate.model.scaling.scale
-            posterior = PricedPosterior(
-                posterior, lambda points: toll(price, space, start, points, unit), start
-            )
-        return self.composition.acquisition.propose(
-            posterior, self._working(region, now), moment, lambda: np.random.default_rng(seed)
-        ).point
-
-    def _region(self, seen: SeenContext | None, available: Any = None) -> Region:
-        """What may be asked for now, but for what fails."""
-        region = Region.all_of(self.space)
-        if seen is not None:
-            region = region.fixed(seen.fixed)
-        if available is None:
-            return region
-        return region.available(available, {} if seen is None else seen.values)
-
-    def _working(self, region: Region, now: float) -> Region:
-        """The part of a region where evaluations do not fail, as far as is known.
-
-        It comes after all else that narrows a region down: it needs to know what is left.
-        """
-        evaluations = self._progress.evaluations
-        if evaluations is None:
-            return region
-        chance, latest = self._failure_probability(evaluations, now), evaluations.latest[-1:]
-        return region.where(lambda points: chance(points) + _near(points, latest), LEVEL)
-
-    def _tried(self, beside: list[Array]) -> list[Array]:
-        """The points that are out, and those that failed since the last value."""
-        evaluations = self._progress.evaluations
-        return beside if evaluations is None else [*beside, *evaluations.latest]
-
-    def _failure_probability(self, evaluations: Evaluations, now: float) -> FailureProbability:
-        surrogate = self._progress.surrogate
-        carried = surrogate.carried(evaluations.times, now)
-        return FailureProbability(evaluations, surrogate.model.kernel, self.space, carried)
 
     def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
         """Mean and standard deviation of the objective (noise excluded) at the next time."""
@@ -342,17 +258,13 @@ class Optimizer:
         if point is None:
             raise InvalidArgument("best(): nothing is known before the first tell")
         with self._threads():
-            region = self._region(seen)
+            region, chooser = region_of(self.space, seen), self._chooser(now)
             points = region.nearest(point[None]) if region.held else point[None]
             if self.size:
-                working = self._working(region, now)
-                points = believed_best(surrogate.posterior(now), working, self._generator)
+                points = believed_best(surrogate.posterior(now), chooser.working(region), self._generator)
             mean, std = surrogate.predict(points, now)
         row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
-        x, moves, start = self._decoded(points[row], seen), self.composition.moves, self._setting()
-        steps = None
-        if moves is not None and moves.max_step is not None and start is not None:
-            steps = steps_between(moves.max_step, self.space, start, points[row])
+        x, steps = self._decoded(points[row], seen), chooser.moves_to(points[row])
         return Best(x, self._sign * float(mean[row]), float(std[row]), steps)
 
     # -- telling ---------------------------------------------------------------------------------------
@@ -431,9 +343,10 @@ class Optimizer:
         evaluations, chance = before.evaluations, PRIOR
         if evaluations is None:
             evaluations = Evaluations.of(before.surrogate.data)
-        else:
-            with self._threads():
-                chance = float(self._failure_probability(evaluations, now)(point[None])[0])
+        with self._threads():
+            probability = self._chooser(now).failure_probability()
+            if probability is not None:
+                chance = float(probability(point[None])[0])
         record = Failure(self.step, stamp, told, why, chance)
         evaluations += Evaluation(point, True, now, self.step)
         self._progress = before._replace(evaluations=evaluations, failed_at=point)
@@ -608,19 +521,6 @@ def _points(name: str, given: Any) -> Sequence[Any]:
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
         raise InvalidType(f"{name}={given!r}: must be a list of points")
     return given  # type: ignore[return-value]  # an array is as good
-
-
-def _near(points: Array, others: Array) -> Array:
-    """1 for points that are next to one of the others, else 0."""
-    gap = np.abs(points[:, None, :] - others[None, :, :]).max(axis=2, initial=0.0)
-    return np.asarray((gap <= APART).any(axis=1).astype(np.float64))
-
-
-def _imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:
-    """As if the predicted value had come: it moves no mean, but settles what is near (GP-BUCB)."""
-    forecast = surrogate.forecast(point, now)
-    imagined = Observation(point, forecast.prediction.mean, now, step)
-    return surrogate.follow(surrogate.data + imagined, surrogate.weigh(imagined, forecast))
 
 
 def _under(x: Any, seen: SeenContext | None) -> Any:

@@ -1,0 +1,149 @@
+"""What to ask for next: region -> surrogate's posterior now -> acquisition -> point. Nothing is changed here.
+
+A region is narrowed down in one order: contexts and what is available, then what is next to points that are
+out, then how far one may move, then what fails, which needs to know what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from windvane.acquisition import Moment
+from windvane.acquisition.priced import PricedPosterior
+from windvane.checks import Array
+from windvane.composition import Composition
+from windvane.data import Observation
+from windvane.failures import LEVEL, FailureProbability
+from windvane.moves import steps_between, toll, within_reach
+from windvane.progress import Progress
+from windvane.spaces import Region
+from windvane.spaces.base import Domain, SeenContext
+from windvane.surrogates import Surrogate
+
+APART = 0.005  # of the range: how far apart evaluations of the same moment are,
+BESIDE = 16  # if they are at most so many; more are as near as it takes
+FEW = 32  # candidates, of which one must be left
+STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Chooser:
+    """Where an optimiser stands at one moment, and what that makes it ask for."""
+
+    space: Domain
+    composition: Composition
+    seed: int
+    progress: Progress
+    now: float
+
+    def chosen(self, surrogate: Surrogate, region: Region, beside: Sequence[Array] = ()) -> Array:
+        """The point to evaluate next: what the acquisition proposes, or a move on the way there.
+
+        `beside` are the points that are out, which the surrogate reckons with.
+        """
+        start, stream = self.setting(beside), (len(beside),) if len(beside) else ()
+        target = self._propose(surrogate, self._apart(region, beside), start, *stream)
+        near = self.reachable(region, start)
+        if near is region or near.contains(target[None])[0]:
+            return target
+        near = self._apart(near, beside)
+        if not self.space.enumerated:
+            halfway = near.nearest(target[None])
+            if self.working(near).contains(halfway)[0]:
+                return np.asarray(halfway[0])
+        return self._propose(surrogate, near, start, *stream)
+
+    def _propose(self, surrogate: Surrogate, region: Region, start: Array | None, *stream: int) -> Array:
+        progress, moves = self.progress, self.composition.moves
+        moment = Moment(
+            progress.step, progress.elapsed, self.space.parameter_count, surrogate.information_gain
+        )
+        seed: tuple[int, ...] = (self.seed, STREAM, progress.step, *stream)
+        evaluations = progress.evaluations
+        if evaluations is not None and evaluations.in_a_row:  # the step is what it was; another draw is due
+            seed = (*seed[:3], *(stream or (0,)), evaluations.in_a_row)
+        posterior = surrogate.posterior(self.now)
+        if moves is not None and moves.move_cost is not None and start is not None and len(surrogate.data):
+            price, space, unit = moves.move_cost, self.space, surrogate.model.scaling.scale
+            posterior = PricedPosterior(
+                posterior, lambda points: toll(price, space, start, points, unit), start
+            )
+        return self.composition.acquisition.propose(
+            posterior, self.working(region), moment, lambda: np.random.default_rng(seed)
+        ).point
+
+    # -- what narrows a region down --------------------------------------------------------------------
+
+    def _apart(self, region: Region, beside: Sequence[Array]) -> Region:
+        """The part of a region that is not next to what is out, unless that is all there is."""
+        if len(beside) and self.space.continuous:  # else the same setting may be all there is
+            rest = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
+            return rest if self.composition.moves is None or len(rest.candidates(FEW)) else region
+        return region.other_than(np.array(beside)) if len(beside) and self.space.enumerated else region
+
+    def setting(self, beside: Sequence[Array] = ()) -> Array | None:
+        """Where the system is, or will be once what is out was evaluated; None before the first point."""
+        return beside[-1] if len(beside) else self.progress.setting
+
+    def reachable(self, region: Region, start: Array | None) -> Region:
+        """The part of a region that one move leads to."""
+        moves = self.composition.moves
+        if moves is None or moves.max_step is None or start is None:
+            return region
+        return region.within(*within_reach(moves.max_step, self.space, start))
+
+    def moves_to(self, point: Array) -> int | None:
+        """How many moves away a point is; None if they are not limited, or nobody knows from where."""
+        moves, start = self.composition.moves, self.setting()
+        if moves is None or moves.max_step is None or start is None:
+            return None
+        return steps_between(moves.max_step, self.space, start, point)
+
+    def working(self, region: Region) -> Region:
+        """The part of a region where evaluations do not fail, as far as is known."""
+        evaluations, chance = self.progress.evaluations, self.failure_probability()
+        if evaluations is None or chance is None:
+            return region
+        latest = evaluations.latest[-1:]
+        return region.where(lambda points: chance(points) + _near(points, latest), LEVEL)
+
+    def failure_probability(self) -> FailureProbability | None:
+        """That of an evaluation now; None while none has failed."""
+        evaluations, surrogate = self.progress.evaluations, self.progress.surrogate
+        if evaluations is None:
+            return None
+        carried = surrogate.carried(evaluations.times, self.now)
+        return FailureProbability(evaluations, surrogate.model.kernel, self.space, carried)
+
+    def tried(self, beside: list[Array]) -> list[Array]:
+        """The points that are out, and those that failed since the last value."""
+        evaluations = self.progress.evaluations
+        return beside if evaluations is None else [*beside, *evaluations.latest]
+
+
+def region_of(space: Domain, seen: SeenContext | None, available: Any = None) -> Region:
+    """What may be asked for under a context: all of a space, or what is available of it."""
+    region = Region.all_of(space)
+    if seen is not None:
+        region = region.fixed(seen.fixed)
+    if available is None:
+        return region
+    return region.available(available, {} if seen is None else seen.values)
+
+
+def imagined(surrogate: Surrogate, point: Array, now: float, step: int) -> Surrogate:
+    """As if the predicted value had come: it moves no mean, but settles what is near (GP-BUCB)."""
+    forecast = surrogate.forecast(point, now)
+    expected = Observation(point, forecast.prediction.mean, now, step)
+    return surrogate.follow(surrogate.data + expected, surrogate.weigh(expected, forecast))
+
+
+def _near(points: Array, others: Array) -> Array:
+    """1 for points that are next to one of the others, else 0."""
+    gap = np.abs(points[:, None, :] - others[None, :, :]).max(axis=2, initial=0.0)
+    return np.asarray((gap <= APART).any(axis=1).astype(np.float64))
