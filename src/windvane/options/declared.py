@@ -274,7 +274,8 @@ OPTIONS: dict[str, Option] = {
         "what may be true about time, with prior weights",
         "a list of wv.Hypothesis",
         _hypotheses,
-        f"{len(HYPOTHESES)} of them: {'; '.join(one.label for one in HYPOTHESES)}; on arms without levels",
+        f"{len(HYPOTHESES)} of them: {'; '.join(one.label for one in HYPOTHESES)}; on arms without levels, "
+        "and where their kernel is told with parts of their own",
     ),
     "hazard": _number("the probability of a sudden change per step", at_least=0.0, at_most=0.5),
     "outliers": _number("the probability that an observation is an outlier", at_least=0.0, at_most=0.5),

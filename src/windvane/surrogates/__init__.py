@@ -6,7 +6,7 @@ from windvane.surrogates.gp import GP
 from windvane.surrogates.gp_surrogate import GPSurrogate
 from windvane.surrogates.influence import reaches
 from windvane.surrogates.learning import Given, Learning, LearnOnline, LearnThenMonitor
-from windvane.surrogates.mixture import HYPOTHESES, Hypothesis, Mixture, MixtureSurrogate
+from windvane.surrogates.mixture import HYPOTHESES, Hypothesis, LocalHypothesis, Mixture, MixtureSurrogate
 from windvane.surrogates.model import Model
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.posterior import Posterior
@@ -25,6 +25,7 @@ __all__ = [
     "LearnOnline",
     "LearnThenMonitor",
     "Learning",
+    "LocalHypothesis",
     "LogNormal",
     "Mixture",
     "MixtureSurrogate",

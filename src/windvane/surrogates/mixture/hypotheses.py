@@ -58,6 +58,9 @@ class LocalHypothesis(Hypothesis):
     """Besides, each place has a part of its own that no other place says anything about, and that lasts.
 
     Its covariance is k_S(x, x) local(t, t') at one place, and 0 between any two: white in space, not in time.
+
+    >>> LocalHypothesis("own parts drift 0.1", Markov(0.01), weight=0.1, local=Markov(0.1)).alone
+    Markov(rate=0.1)
     """
 
     local: Temporal = field(default=Markov(0.1))  # a field with a default must not come before one without
