@@ -36,8 +36,8 @@ SPACES = (
     '{"parameters": {name: ...}}'
 )
 PARAMETERS = (
-    '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not, and "unit") or '
-    '{"choice": [...]}, each with "context": true or not (and then "period" or "clip")'
+    '{"real": [lo, hi]}, {"integer": [lo, hi]} (each with "log": true or not, "unit"; a real with "step") '
+    'or {"choice": [...]}, each with "context": true or not (and then "period" or "clip")'
 )
 FLAGS = ("log", "context", "period", "clip")
 Made = TypeVar("Made")

@@ -29,6 +29,7 @@ SPACES = {
         [{"gain": 0.1 * 2**i, "mode": "ab"[i % 2]} for i in range(12)], scale={"gain": "log"}
     ),
     "space": wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 8), mode=wv.Choice(["a", "b"])),
+    "stepped": wv.Space(valve=wv.Real(0, 100, step=2.5, unit="%"), mode=wv.Choice(["a", "b"])),
 }
 
 

@@ -299,3 +299,48 @@ def test_bad_noise_is_refused(shared, bad):
         shared.create("refused")
     assert shared.tell("refused", x=[0.1, 0.2], **bad).status_code == 422
     assert shared.client.get("/v1/studies/refused").json()["tells"] == 0
+
+
+def test_a_real_with_a_step(served):
+    space = {"parameters": {"valve": {"real": [0, 100], "step": 2.5, "unit": "%"}, "gain": {"real": [0, 1]}}}
+    served.create("stepped", space=space, seed=0)
+    twin = wv.make(wv.Space(valve=wv.Real(0, 100, step=2.5, unit="%"), gain=wv.Real(0, 1)), seed=0)
+    assert served.ask("stepped")["x"] == twin.ask()
+    wider = {"parameters": {**space["parameters"], "valve": {"real": [0, 120], "step": 2.5, "unit": "%"}}}
+    answer = served.client.post("/v1/studies/stepped/space", json={"space": wider})
+    assert answer.status_code == 201
+    assert answer.json()["event"]["space"]["parameters"][0][1]["step"] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("space", "detail"),
+    [
+        ({"a": {"real": [0, 1], "step": 0}}, "space.parameters.a.step: Input should be greater than 0"),
+        ({"a": {"choice": ["x"], "step": 5}}, "space.parameters.a.step: Extra inputs are not permitted"),
+        ({"float": {"real": [0, "x"]}}, "space.parameters.float.real[1]: Input should be a valid number"),
+        (
+            {"a": {"real": [0, 1], "step": 5}},
+            "space.parameters.a.real: Real(lo=0.0, hi=1.0, step=5.0): does not",
+        ),
+    ],
+)
+def test_errors_name_the_place_as_the_caller_wrote_it(served, space, detail):
+    answer = served.client.post("/v1/studies", json={"name": "s", "space": {"parameters": space}})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    ("y", "detail"),
+    [
+        ([], "y: List should have at least 1 item"),
+        ([1, None], "y[1]: Input should be a valid number"),
+        ("a", "y: Input should be a valid number"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["tell", "correct"])
+def test_errors_of_a_value_or_repeats(served, verb, y, detail):
+    served.create()
+    answer = served.client.post(f"/v1/studies/plant/{verb}", json={"trial": 1, "y": y})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(detail)

@@ -55,6 +55,9 @@ class RealBody(NumberBody):
     """A real parameter."""
 
     real: Pair
+    step: Annotated[
+        Positive | None, Field(description="the distance between the values that can be set; null: any")
+    ] = None
 
 
 class IntegerBody(NumberBody):
@@ -271,9 +274,7 @@ class CorrectBody(RetractBody):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "y": 0.39}]})
 
-    y: Annotated[
-        Finite | list[Finite], Field(description="a number, or a list of repeats that it is the mean of")
-    ]
+    y: Annotated[Finite | Repeats, Field(description="a number, or a list of repeats that it is the mean of")]
     noise_variance: Annotated[Finite | None, Field(gt=0, description="of y, or of each repeat")] = None
     std: Annotated[Finite | None, Field(gt=0, description="the root of that, instead")] = None
 

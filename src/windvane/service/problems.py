@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
@@ -18,6 +20,12 @@ from windvane.errors import Conflict, StorageFailure, UnknownName, WindvaneError
 from windvane.service.answers import Answer
 
 log = logging.getLogger("windvane.service")
+
+BRANCH = re.compile(r"[A-Z][A-Za-z]*Body|float|int|str|bool|(list|dict|constrained-[a-z]+|nullable)\[.*\]")
+"""Names of the branches of a union, which are of no use to a caller."""
+
+OF_ANOTHER_KIND = ("float_type", "int_type", "string_type", "bool_type", "list_type", "dict_type", "missing")
+"""What is found in a branch that was not meant."""
 
 
 class Problem(BaseModel):
@@ -119,10 +127,22 @@ def install(app: FastAPI) -> None:
 
 
 def readable(errors: Sequence[Any]) -> str:
-    """The first of pydantic's findings, deepest first, as a sentence that names the place."""
-    found = max(errors, key=lambda each: len(each["loc"]))
-    place = ""
+    """One of pydantic's findings as a sentence that names the place as the caller wrote it.
+
+    Of a union there are findings for every branch, with the branch in their places: the deepest ones are of
+    the branch that was meant, and among those of equal depth the branch with the fewest.
+    """
+    branches = Counter(each["loc"][:-1] for each in errors)
+    found = min(
+        errors,
+        key=lambda each: (-len(each["loc"]), branches[each["loc"][:-1]], each["type"] in OF_ANOTHER_KIND),
+    )
+    place, before = "", None
     for part in [part for part in found["loc"] if part not in ("body", "query", "path", "header")]:
-        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else str(part)
+        if isinstance(part, int):
+            place += f"[{part}]"
+        elif before == "parameters" or not BRANCH.fullmatch(part):  # a parameter may have any name
+            place += f".{part}" if place else part
+        before = part
     said = found["msg"].removeprefix("Value error, ")
     return f"{place}: {said}"[:500] if place else said[:500]

@@ -103,7 +103,9 @@ class Space(Domain):
             return super().seen(context)
         needed = ", ".join(map(repr, self.contexts))
         if context is None:
-            raise InvalidArgument(f"context: is missing; this space observes {needed}, say what they are now")
+            raise InvalidArgument(
+                f"context: is missing; this space observes {needed}, so say what is observed now"
+            )
         if not isinstance(context, Mapping):
             raise InvalidType(f"context={context!r}: must be a dict with the keys {needed}")
         if set(context) != set(self.contexts):
