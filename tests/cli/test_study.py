@@ -579,3 +579,29 @@ def test_steps_and_moves_in_the_shell(tmp_path, capsys):
     capsys.readouterr()
     assert main(["study", "create", "b", *space, "--option", 'max_step={"gian": 0.5}', *db]) != 0
     assert "max_step: 'gian'" in capsys.readouterr().err
+
+
+def test_options_are_shown(shell):
+    shell(f"create valve --param flow=real:0:80:step=0.5 --option 'max_step={{\"flow\": 4}}' {QUICK}")
+    assert re.search(r"^options +max_step: flow=4$", shell("show valve"), re.MULTILINE)
+    shell(f"create plain --box 0,1 {QUICK}")
+    assert "options" not in shell("show plain")
+
+
+def test_events_say_what_was_told_of_the_noise(shell):
+    shell(f"create plant --box 0,1 {QUICK}")
+    shell("tell plant --at '[0.5]' 3 --std 0.5")
+    shell("tell plant --at '[0.5]' 2.0 4")
+    shell("tell plant --at '[0.5]' 2.0 4 --std 0.25")
+    shell("tell plant --at '[0.5]' 7")
+    ends = [line.split("y=")[1] for line in shell("events plant --kind told").splitlines()]
+    assert ends == ["3 ± 0.5", "3 (mean of 2)", "3 ± 0.25 (mean of 2, ± of each)", "7"]
+
+
+def test_explain_does_nothing_to_a_terminal(shell):
+    shell(f"create plant --box 0,1 {QUICK}")
+    shell("tell plant --at '[0.5]' 3")
+    shell("reset plant 'new \x1b[2Jpump\nand more'")
+    said = shell("explain plant")
+    assert "\x1b" not in said
+    assert ": new ?[2Jpump and more. " in said

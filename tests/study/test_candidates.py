@@ -34,7 +34,9 @@ def test_the_way_of_a_study(study, tmp_path):
     best = study.best()
     assert value(best.x) > np.sort([value(x) for x in range(30)])[-8]
     said = str(study.explain())
-    assert "candidate" in said
+    assert f"Believed best now: candidate {best.x} (gain=" in said
+    assert "runner-up, candidate" in said
+    assert "arm " not in said
     next_one = study.ask(available=[2, 3]).x
     with wv.Study.open(tmp_path / "studies.db", "recipes") as again:
         assert again.space == SPACE

@@ -15,6 +15,7 @@ from windvane.notebook import shown
 from windvane.optimizer import Optimizer
 from windvane.replay.account import Coverage, coverage_of
 from windvane.spaces import Arms, Candidates
+from windvane.spaces.base import Domain
 from windvane.spelling import plain
 from windvane.storage import Record, Summary
 from windvane.study import wording
@@ -59,6 +60,7 @@ class LastReset:
     beliefs: Mapping[str, float]  # right after it, of a model that weighs hypotheses
     false_alarm: Promise
     change: Mapping[str, Any] | None = None  # what is believed to have happened, as `Event.change` has it
+    where: str = ""  # x in words
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class BelievedBest:
     beats: str | None
     at_least: float | None
     steps: int | None = None
+    where: str = ""  # x in words
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,7 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> La
         beliefs=dict(event["beliefs"]),
         false_alarm=promised,
         change=event.get("change"),
+        where=_where(event["x"], optimizer.space),
     )
 
 
@@ -286,8 +290,23 @@ def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> BelievedBes
         else:
             name = None
     return BelievedBest(
-        plain(best.x), best.mean, best.std, best.mean - half, best.mean + half, name, at_least, best.steps
+        x=plain(best.x),
+        mean=best.mean,
+        std=best.std,
+        low=best.mean - half,
+        high=best.mean + half,
+        beats=name,
+        at_least=at_least,
+        steps=best.steps,
+        where=_where(best.x, optimizer.space),
     )
+
+
+def _where(x: Any, space: Domain) -> str:
+    """A point in words; a candidate with its setting."""
+    if isinstance(space, Candidates):
+        return f"candidate {x} ({shown(space.row(x))})"
+    return shown(np.array(x) if isinstance(x, list) else x)
 
 
 def _rival(
@@ -301,15 +320,15 @@ def _rival(
         others = [arm for arm in range(space.size) if arm != best]
         means, stds = optimizer.predict(others)
         order = np.argmax(means) if optimizer.goal == "maximize" else np.argmin(means)
-        what = "arm" if isinstance(space, Arms) else "candidate"
-        return f"the runner-up, {what} {others[int(order)]}", float(means[order]), float(stds[order])
+        second = _where(others[int(order)], space)
+        return f"the runner-up, {second}", float(means[order]), float(stds[order])
     if last is None:
         return None
     x = np.array(last["x"]) if isinstance(last["x"], list) else last["x"]
     if np.allclose(space.encode(x), space.encode(best)):
         return None
     means, stds = optimizer.predict([x])
-    return f"the point told last, {shown(x)}", float(means[0]), float(stds[0])
+    return f"the point told last, {_where(x, space)}", float(means[0]), float(stds[0])
 
 
 def _in_use(optimizer: Optimizer) -> InUse:

@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from windvane.notebook import shown
-
 if TYPE_CHECKING:
     from windvane.study.explain import Explanation
 
@@ -55,11 +51,13 @@ def _about_reset(found: Explanation) -> str:
     if reset.kind == "asked":
         past = "All that was told before it is of the past."
         since = f"{_count(reset.steps_ago, 'observation')} since" if reset.steps_ago else "none since"
-        return f"A reset was asked for after step {reset.step}, {since} ({when}): {reset.reason}. {past}"
+        return (
+            f"A reset was asked for after step {reset.step}, {since} ({when}): {_line(reset.reason)}. {past}"
+        )
     kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
-    head = f"The last reset was at step {reset.step}, {ago} ({when}), {kept}: {reset.reason}."
+    head = f"The last reset was at step {reset.step}, {ago} ({when}), {kept}: {_line(reset.reason)}."
     seen = (
-        f"Expected {reset.expected:.4g} ± {reset.spread:.2g} at {_point(reset.x)}, saw {reset.seen:.4g}: "
+        f"Expected {reset.expected:.4g} ± {reset.spread:.2g} at {reset.where}, saw {reset.seen:.4g}: "
         f"{abs(reset.sigmas):.2f} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
     )
     if reset.kind in ("forced", "periodic", "no improvement"):
@@ -102,7 +100,7 @@ def _amendment(one: Mapping[str, Any]) -> str:
         of = f"record {one['record']}" if one["trial"] is None else f"trial {one['trial']}"
         done = "taken back" if one["kind"] == "retracted" else f"corrected to {one['y']:.4g}"
         what = f"the value of {of}, {one['was']:.4g}, was {done}"
-    why = f" ({one['reason']})" if one["reason"] else ""
+    why = f" ({_line(one['reason'])})" if one["reason"] else ""
     gone = f", and {_count(one['undone'], 'reset')} with it" if one["undone"] else ""
     new = f", which gave {_count(one['new'], 'reset')} that had not been" if one["new"] else ""
     return f"{what}{why}{gone}{new}"
@@ -128,7 +126,7 @@ def _about_belief(found: Explanation) -> str:
     belief = found.belief
     assert belief is not None
     text = (
-        f"Believed best now: {_point(belief.x)}, {belief.mean:.4g} ± {belief.std:.2g} (95 % interval "
+        f"Believed best now: {belief.where}, {belief.mean:.4g} ± {belief.std:.2g} (95 % interval "
         f"{belief.low:.4g} to {belief.high:.4g}, noise excluded)."
     )
     if (belief.steps or 0) > 1:
@@ -179,8 +177,9 @@ def _about_coverage(found: Explanation) -> str:
     )
 
 
-def _point(x: Any) -> str:
-    return shown(np.array(x) if isinstance(x, list) else x)
+def _line(reason: str) -> str:
+    """A reason that somebody has written, on one line: the explanation has a line for each of its parts."""
+    return " ".join(reason.split())
 
 
 def _small(probability: float) -> str:

@@ -68,7 +68,7 @@ def _line(record: Any, space: Domain) -> str:
     if record.kind == "redefined":
         line += f"  {record.event['left_out']} outside left out"
     if record.y is not None:
-        line += f"  y={words.number(record.y)}"
+        line += f"  y={words.number(record.y)}{words.noise(record.event)}"
     if record.reason:
         line += f"  {'RESET: ' if record.reset else ''}{words.line(record.reason)}"
     return line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from windvane.cli.studies import words
 from windvane.cli.studies.common import add_verb, opened, say
 
 
@@ -20,4 +21,4 @@ def run(given: argparse.Namespace) -> None:
     if given.json:
         say(found.as_dict())
     else:
-        print(found)
+        print("\n".join(map(words.line, str(found).splitlines())))

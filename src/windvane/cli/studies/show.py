@@ -27,6 +27,8 @@ def run(given: argparse.Namespace) -> None:
     print(f"{summary.name}: {summary.algorithm}, {summary.goal}, {created}")
     for number, line in enumerate(words.space_lines(space)):
         print(f"{'' if number else 'space':<12}{line}")
+    for number, (name, value) in enumerate(summary.definition["options"].items()):
+        print(f"{'' if number else 'options':<12}{words.option(name, value)}")
     counts = f"{summary.tells}, of which {summary.size} in use; {summary.failed} failed"
     print(f"{'tells':<12}{counts}; last record {words.ago(summary.last_at)}")
     print(f"{'resets':<12}{summary.resets}")

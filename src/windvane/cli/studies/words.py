@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time as clocks
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from windvane.codec import decode
 from windvane.errors import InvalidArgument
 from windvane.spaces import Arms, Candidates, Choice, Context, Domain, Integer, Parameter, Real, Space
 from windvane.spelling import plain
 
+LONGEST = 90  # characters of an option: a kernel may have thousands of numbers
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -78,6 +81,17 @@ def number(value: float) -> str:
     return f"{value + 0.0:.6g}"  # no -0
 
 
+def noise(event: Mapping[str, Any] | None) -> str:
+    """What was told of the noise of a value, and of how many it is the mean; empty if neither.
+
+    >>> noise({"told_variance": 0.25, "values": []}), noise({"told_variance": None, "values": [1.0, 2.0]})
+    (' ± 0.5', ' (mean of 2)')
+    """
+    told, values = (event or {}).get("told_variance"), (event or {}).get("values") or ()
+    said = "" if told is None else f" ± {number(math.sqrt(told))}"
+    return f"{said} (mean of {len(values)}{', ± of each' if said else ''})" if len(values) > 1 else said
+
+
 def moment(at: float) -> str:
     """A time by the clock on the wall."""
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
@@ -120,6 +134,17 @@ def space_lines(space: Domain) -> list[str]:
         return [f"{name}: {_parameter(parameter)}" for name, parameter in space.parameters]
     bounds: Any = getattr(space, "bounds", ())
     return [f"x{i + 1}: real, {lo:g} to {hi:g}" for i, (lo, hi) in enumerate(bounds)]
+
+
+def option(name: str, value: Any) -> str:
+    """An option of the algorithm as the definition of a study has it, on one line.
+
+    >>> option("max_step", {"dict": {"valve": 10}}), option("delta", 0.1)
+    ('max_step: valve=10', 'delta: 0.1')
+    """
+    found = decode(value)
+    text = ", ".join(f"{k}={v}" for k, v in found.items()) if isinstance(found, Mapping) else str(found)
+    return line(f"{name}: {text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'}")
 
 
 def _parameter(parameter: Parameter) -> str:
