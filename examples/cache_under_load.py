@@ -26,8 +26,7 @@ from cache_server import LOADS, fill, measure, run_length, start
 import windvane as wv
 from windvane.plots import style
 
-SPACE = wv.Space(ahead=wv.Integer(1, 256, log=True))
-UNDER_LOAD = wv.Space(ahead=wv.Integer(1, 256, log=True), run=wv.Context(1, 2000, log=True))
+KNOB, RUN = wv.Integer(1, 256, log=True), wv.Context(1, 2000, log=True)
 PHASES = ("lookups", "runs", "scans", "lookups")
 NAMES = ("fixed", "gp-ucb", "et-gp-ucb", "auto", "auto+load", "retuned")
 
@@ -47,14 +46,13 @@ def sweep(server, rng, rounds, seconds):
 
 def contest(servers, best, seed, loads, seconds):
     """Settings and times, steps x contestants, and the steps of resets by name."""
-    opts = {name: wv.make(name, SPACE, goal="minimize", seed=seed) for name in NAMES[1:4]}
-    opts["auto+load"] = wv.make(UNDER_LOAD, goal="minimize", seed=seed)
+    opts = {name: wv.make(name, wv.Space(ahead=KNOB), goal="minimize", seed=seed) for name in NAMES[1:4]}
+    opts["auto+load"] = wv.make(wv.Space(ahead=KNOB, run=RUN), goal="minimize", seed=seed)
     settings, times, resets = [], [], {name: [] for name in NAMES}
     for step, load in enumerate(loads):
         seen = {"run": run_length(loads[max(step - 1, 0)], step)}
         asked = {name: opt.ask(context=seen if opt.space.contexts else None) for name, opt in opts.items()}
-        tried = {name: x["ahead"] for name, x in asked.items()}
-        tried |= {"fixed": best[loads[0]], "retuned": best[load]}
+        tried = {"fixed": best[loads[0]], "retuned": best[load]} | {n: x["ahead"] for n, x in asked.items()}
         settings.append([tried[name] for name in NAMES])
         times.append([measure(servers[name], load, tried[name], step, seconds) for name in NAMES])
         for name, opt in opts.items():  # waste and noise are factors, hence the logarithm
@@ -73,9 +71,8 @@ def draw(settings, times, resets):
         below.plot(resets[name], [times.min()] * len(resets[name]), "^", color=look.colour)
     above.set(ylabel="rows read at a time", yscale="log", title=", then ".join(PHASES))
     below.set(ylabel="microseconds, median of 7", yscale="log", xlabel="step (triangles: resets)")
-    for panel in (above, below):
-        panel.yaxis.set_major_formatter("{x:g}")
-        panel.yaxis.set_minor_formatter("")
+    for axis in (above.yaxis, below.yaxis):
+        axis.set(major_formatter="{x:g}", minor_formatter="")
     style.legend(figure, below, 6)
     return figure
 
@@ -96,8 +93,7 @@ if __name__ == "__main__":
             server.communicate()  # the end of its input: it leaves
     print("microseconds a request    all", *(f"{load:>7}" for load in PHASES))
     for name, took in zip(NAMES, times.T, strict=True):
-        parts = (took, *np.split(took, len(PHASES)))
-        means = (f"{np.exp(np.log(part).mean()):7.1f}" for part in parts)
+        means = (f"{np.exp(np.log(part).mean()):7.1f}" for part in (took, *np.split(took, len(PHASES))))
         print(f"{name:22}", *means, "  resets", *(resets[name] or ["none"]))
     given.out.mkdir(parents=True, exist_ok=True)
     draw(settings, times, resets).savefig(given.out / "cache-under-load.png", dpi=130)

@@ -379,7 +379,7 @@ class Failure(ComparedByValue):
         return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Best(ComparedByValue):
     """The point believed best now, with the model's mean and standard deviation there.
 
@@ -390,6 +390,10 @@ class Best(ComparedByValue):
     mean: float
     std: float
     steps: int | None = None
+
+    def __repr__(self) -> str:
+        away = "" if self.steps is None else f", steps={self.steps!r}"
+        return f"Best(x={self.x!r}, mean={self.mean!r}, std={self.std!r}{away})"
 
     def _repr_html_(self) -> str:
         from windvane import notebook

@@ -267,6 +267,7 @@ class EventTriggeredLoop:
             kept=self.size if reset else 0,
             size=self.size,
             set_aside=ruling.set_aside,
+            cause="" if ruling.decision == "no" else ruling.decision,
             outlier=None if ruling.outlier is None else ruling.outlier.step,
         )
 
