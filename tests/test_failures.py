@@ -266,6 +266,18 @@ def test_the_memory_is_bounded():
     assert found.steps[-1] == failures.MOST + 20
 
 
+def test_failures_that_are_no_longer_remembered_leave_no_trace():
+    opt = wv.make("gp-ucb", BOX, **GIVEN, max_points=5)
+    opt.fail([0.2, 0.2])
+    for number in range(failures.MOST - 1):
+        opt.tell([number / failures.MOST, 0.5], 0.0)
+    assert "failures" in wv.restore(json.loads(json.dumps(opt.state()))).state()
+    opt.tell([0.5, 0.5], 0.0)
+    state = json.loads(json.dumps(opt.state()))
+    assert "failures" not in state
+    np.testing.assert_array_equal(wv.restore(state).ask(), opt.ask())
+
+
 def test_a_region_that_moves_is_forgotten():
     opt = wv.make("gp-ucb", BOX, **GIVEN)  # whose objective never changes
     rng = np.random.default_rng(0)

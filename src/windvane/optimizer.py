@@ -401,7 +401,7 @@ class Optimizer:
         evaluations += Evaluation(new.x, False, new.time, new.step)
         if kept is not None:
             evaluations = evaluations.since(int(kept.steps[0]) if len(kept) else new.step + 1)
-        return evaluations if len(evaluations) else None
+        return evaluations if evaluations.failed.any() else None  # none is remembered that failed
 
     def _judge(self, new: Observation, prediction: Prediction, opinion: Opinion) -> tuple[Ruling, Memory]:
         """What to do about an observation, and the trigger's memory if nothing is reset."""
