@@ -237,3 +237,30 @@ def test_candidates_in_reach():
         assert abs(grid[x]["a"] - grid[last]["a"]) <= 2
         last = x
     assert grid[last]["a"] >= 8
+
+
+def test_a_range_of_all_magnitudes():
+    space = wv.Space(gain=wv.Real(1e-300, 1e300, log=True))
+    opt = wv.make(space, max_step={"gain": 10.0}, move_cost={"gain": 1e-300}, seed=0)
+    opt.tell({"gain": 5.0}, 1.0)
+    for step in range(8):
+        x = opt.ask()
+        before = opt.data.X[-1]
+        assert abs(x["gain"] - space.decode(before)["gain"]) <= 10.0 * (1.0 + 1e-9)
+        opt.tell(x, float(step))
+
+
+def test_the_price_of_a_move_along_a_huge_range():
+    opt = wv.make(wv.Box([(0, 1e300)]), move_cost=[1e-300], seed=0)
+    for step in range(8):
+        opt.tell(opt.ask(), float(step % 3))
+    assert 0.0 <= opt.ask()[0] <= 1e300
+
+
+@pytest.mark.parametrize("acquisition", [wv.UCB(), wv.LogEI(), wv.Thompson()], ids=str)
+def test_a_price_beyond_all_measure_is_to_stay(acquisition):
+    opt = wv.make(wv.Box([(0, 1)] * 2), move_cost=1e200, acquisition=acquisition, seed=0)
+    for step in range(8):
+        x = opt.ask()
+        opt.tell(x, float(step % 3))
+    np.testing.assert_array_equal(opt.ask(), x)

@@ -19,6 +19,7 @@ from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType, UnknownName
 from windvane.spaces.axes import Axis, ordered_axes
 from windvane.spaces.base import Domain
+from windvane.units import FARTHEST
 
 HAIR = 1e-12  # so that rounding does not carry a move beyond its limit, or a level out of reach
 CORNER = 1e-3  # of the range: within it the price of a move rises as a parabola, so that it has derivatives
@@ -136,17 +137,18 @@ def toll(price: PerAxis, space: Domain, start: Array, points: Array, unit: float
     """In units of y that are `unit` long. A sum over the coordinates, so there are no mixed derivatives."""
     found = Toll(np.zeros(len(points)), np.zeros(points.shape), np.zeros(points.shape))
     for axis, whole, each in zip(ordered_axes(space), price.ranges, price.units, strict=True):
-        here = points[:, axis.number]
+        here, width = points[:, axis.number], axis.hi - axis.lo  # in whose units squares stay finite
         if whole is not None:
-            gap, first, second, corner, rate = here - start[axis.number], 1.0, 0.0, CORNER, whole / unit
+            gap, first, second, rate = here - start[axis.number], 1.0, 0.0, whole / unit
         elif each is not None:
-            value, first, second = axis.jet(here)
-            gap = value - axis.value(float(start[axis.number]))
-            corner, rate = CORNER * (axis.hi - axis.lo), each / unit
+            value, slope, curve = axis.jet(here)
+            gap = (value - axis.value(float(start[axis.number]))) / width
+            first, second, rate = slope / width, curve / width, each * width / unit
         else:
             continue
-        length = np.sqrt(gap * gap + corner * corner)
-        found.cost[:] += rate * (length - corner)
+        rate = min(rate, FARTHEST)
+        length = np.sqrt(gap * gap + CORNER * CORNER)
+        found.cost[:] += rate * (length - CORNER)
         found.slope[:, axis.number] = rate * gap / length * first
-        found.bend[:, axis.number] = rate * (corner**2 / length**3 * first**2 + gap / length * second)
+        found.bend[:, axis.number] = rate * ((CORNER / length * first) ** 2 / length + gap / length * second)
     return found

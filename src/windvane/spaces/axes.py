@@ -38,15 +38,15 @@ class Axis(NamedTuple):
         """Values, with their first and second derivatives by u."""
         if not self.log:
             return self.lo + u * (self.hi - self.lo), self.hi - self.lo, 0.0
-        width = math.log(self.hi / self.lo)
-        values = self.lo * np.exp(u * width)
+        width = math.log(self.hi) - math.log(self.lo)  # hi / lo may be too large for a number
+        values = np.exp(math.log(self.lo) + u * width).clip(self.lo, self.hi)
         return values, width * values, width * width * values
 
     def place(self, value: float) -> float:
         """The coordinate of a value; those outside of the range are at its ends."""
         value = min(max(value, self.lo), self.hi)
         if self.log:
-            return math.log(value / self.lo) / math.log(self.hi / self.lo)
+            return (math.log(value) - math.log(self.lo)) / (math.log(self.hi) - math.log(self.lo))
         return (value - self.lo) / (self.hi - self.lo)
 
 
