@@ -1,5 +1,7 @@
 """The part of a space that may be asked for: what it contains, and what it refuses."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -200,3 +202,15 @@ def test_where_a_condition_holds_nowhere_it_is_least_broken():
     assert arms.listed.tolist() == [[3.0]]
     with pytest.raises(wv.InvalidArgument, match="at_most"):
         everything(BOX).where(left, np.nan)
+
+
+def test_a_long_list_of_points_needs_no_table_of_all_pairs():
+    space = wv.Space(a=wv.Integer(1, 500), b=wv.Integer(1, 500))
+    some = [{"a": 1 + i % 500, "b": 1 + i // 500} for i in range(0, 20_000, 2)]
+    region = everything(space).available(some)
+    tracemalloc.start()
+    assert len(region.listed) == len(some)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6  # bytes; a table of all pairs has 200 million
+    assert region.contains(space.encode_many([{"a": 3, "b": 7}, {"a": 4, "b": 7}])).tolist() == [True, False]

@@ -18,7 +18,7 @@ from windvane import checks
 from windvane.checks import Array, IntArray
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.spaces.arms import Arms
-from windvane.spaces.base import BoolArray, Domain, read_only, rows
+from windvane.spaces.base import BoolArray, Domain, read_only, row_keys, rows
 from windvane.spaces.candidates import Candidates
 from windvane.spaces.sobol import sobol
 
@@ -308,7 +308,7 @@ class Region:
                 some = slice(start, start + step)
                 inside[some] &= (self._distances(points[some]) > self.radii).all(axis=1)
         if self.points is not None:
-            inside &= (points[:, None, :] == self.points).all(axis=2).any(axis=1)
+            inside &= np.array([key in self._keys for key in row_keys(points)], dtype=np.bool_)
         if self.left is not None:
             all_of_them = points is self.space.everything()
             inside &= self.left if all_of_them else self.left[self.space.numbers(points)]
@@ -409,6 +409,11 @@ class Region:
         """The points of the region one discrete step away."""
         near = self.space.neighbours(point)
         return near[self.contains(near)] if len(near) and not self.whole else near
+
+    @cached_property
+    def _keys(self) -> frozenset[bytes]:
+        """The points that will do, to find others among them however many there are."""
+        return frozenset() if self.points is None else frozenset(row_keys(self.points))
 
     @cached_property
     def _contexts(self) -> BoolArray:
