@@ -17,6 +17,9 @@ from windvane.kernels.state_space import VANISHED
 from windvane.kernels.trends import TimeMatern32
 from windvane.surrogates import Hypothesis, Mixture
 from windvane.surrogates.mixture import surrogate as surrogate_module
+from windvane.surrogates.mixture.hypotheses import CHANGED
+from windvane.surrogates.mixture.member import Member
+from windvane.surrogates.mixture.outliers import NoiseEstimate
 from windvane.surrogates.mixture.seasons import season
 
 BOX = Box([(0.0, 1.0), (0.0, 1.0)])
@@ -432,3 +435,22 @@ def test_a_level_that_lasts_longer_than_the_shape_is_not_forgotten():
 def test_a_level_with_more_than_one_state_is_refused(level):
     with pytest.raises(InvalidArgument, match="level"):
         Hypothesis("it", Static(), 1.0, level=level)
+
+
+@pytest.mark.parametrize("lift", [1e20, 1e40, 1e100])
+@pytest.mark.parametrize("noise", [1e-10, 1e-2])
+def test_a_level_so_far_away_that_rounding_is_larger_than_noise(lift, noise):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 2)), rng.normal(size=40)
+    K = RBF(0.5).matrix(X, X)
+    member = Member(CHANGED, NoiseEstimate.about(0.01, 10.0), lead=1.0).moved(lift, 20, 1)
+    member.noises = np.full(38, noise)
+    member.noises[5] = 1e100
+    member.rebuild(K[:38, :38], y[:38], np.arange(38.0), 38.0)
+    for row in (38, 39):
+        guess = member.guess(K[row, :row], 1.0, float(row))
+        assert math.isfinite(guess.mean)
+        assert 0.0 <= guess.variance <= lift + 1.0
+        _, pivot, step = member.weights_for(guess, float(y[row]), noise)
+        member.absorb(None, np.empty(0), pivot, step, float(row))
+    assert np.isfinite(member.alpha).all()

@@ -26,6 +26,8 @@ from windvane.surrogates.mixture.hypotheses import Hypothesis
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Suspect, Suspects
 from windvane.surrogates.mixture.tuning import CHUNK, FEWEST_TO_DROP, SLACK
 
+EPSILON = float(np.finfo(np.float64).eps)
+
 
 class View(NamedTuple):
     """The belief moved on to a moment; mean and gain are None while nobody asks for them."""
@@ -196,7 +198,8 @@ class Member:
 
     def weights_for(self, guess: Guess, y: float, noise: float) -> tuple[Array, float, float]:
         """Take an observation into the factor; returns w = K~^-1 k, the pivot, and the step along alpha."""
-        pivot = noise + guess.variance
+        least = len(self) * EPSILON * self.level_variance  # what rounding leaves of a level far away
+        pivot = max(noise + guess.variance, least)
         w = self.factor.append(guess.v, pivot)
         root = math.sqrt(pivot)
         innovation = (y - guess.mean) / root
@@ -270,10 +273,10 @@ class Member:
         K.reshape(-1)[:: n + 1] += self.noises
         self.factor = Factor()
         if n and not self.factor.rebuild(K):
-            for i in range(n):  # the pivot never falls below the noise, so this cannot fail
+            for i in range(n):  # the pivot never falls below the noise, nor into rounding: this cannot fail
                 v = self.factor.project(K[i, :i])
-                s = float(self.noises[i])
-                self.factor.append(v, s + max(float(K[i, i]) - s - float(v @ v), 0.0))
+                s, least = float(self.noises[i]), n * EPSILON * float(K[i, i])
+                self.factor.append(v, max(s + max(float(K[i, i]) - s - float(v @ v), 0.0), least))
         self.z = self.factor.project(y[first:])
         self.alpha = self.factor.back(self.z)
         tau = self.dynamics.arriving(now - own)
