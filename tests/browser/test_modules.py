@@ -117,3 +117,37 @@ def test_nothing_is_parsed_as_markup():
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text
         ), path.name
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), f"{path.name} names another host"
+
+
+def test_steps_are_counted_without_what_was_taken_back(page):
+    def told(seq, step, outlier=None):
+        return {
+            "seq": seq,
+            "kind": "told",
+            "step": step,
+            "y": step,
+            "event": {"step": step, "outlier": outlier, "size": 1},
+        }
+
+    records = [
+        told(1, 1),
+        told(2, 2),
+        told(3, 3, 3),
+        {
+            "seq": 4,
+            "kind": "reset",
+            "step": 3,
+            "reset": True,
+            "event": {"step": 3, "outlier": None, "size": 0},
+        },
+        {"seq": 5, "kind": "retracted", "step": None, "event": {"record": 2, "size": 0}},
+        told(6, 3),
+    ]
+    found = run(
+        page,
+        "history",
+        "(() => { const all = new m.History('x'); given.forEach((r) => all.add(r)); "
+        "return [all.counted().map((r) => [r.step, r.event.outlier]), all.asked().map((r) => r.step)]; })()",
+        records,
+    )
+    assert found == [[[1, None], [2, 2], [3, None]], [2]]

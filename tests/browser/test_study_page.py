@@ -185,6 +185,7 @@ def test_what_is_observed_is_asked_for_with_a_point_and_moves_the_slice(service,
     page = looked.study("mill")
     looked.forgive("422|400")
     page.get_by_label("load now").fill("137")
+    page.get_by_label("crew now").select_option(label="early")
     page.get_by_role("button", name="Ask for a point").click()
     complaint = page.locator(".trials-panel > [role=alert]")
     complaint.wait_for()
@@ -269,3 +270,52 @@ def test_a_hand_on_the_wheel(service, visit):
     kinds = [record["kind"] for record in service.call("GET", f"{path}/events?after=6")["events"]]
     assert kinds == ["corrected", "retracted", "reset"]
     assert service.call("GET", path)["size"] == 0
+
+
+def test_candidates_are_shown_with_their_settings_and_a_reset_leaves_nothing_in_use(service, visit):
+    rows = [{"gain": gain, "mode": mode} for gain in (0.25, 1.0, 4.0) for mode in ("<b>fast", "safe")]
+    path = service.create("recipes", {"candidates": rows}, algorithm="auto", options={})
+    for number, y in ((0, 1.0), (3, 2.0), (5, 1.5)):
+        service.call("POST", f"{path}/tell", {"x": number, "y": [y, y + 0.5], "std": 0.25})
+    service.call("POST", f"{path}/ask", {"available": [4]})
+    page = visit(service).study("recipes")
+    page.locator(".readout.wide", has_text="candidate").wait_for()
+    assert "gain" in page.locator(".readout.wide").inner_text()
+    assert "4" in page.locator(".trials .point").inner_text()
+    assert "<b>fast" in page.locator(".trials .point").inner_text()
+    assert "arm" not in page.locator(".log").inner_text()
+    assert (
+        page.locator(".entry.is-told .entry-point").first.inner_text() == "candidate 5 · gain 4 · mode safe"
+    )
+    assert page.locator(".entry.is-told .entry-value").first.inner_text() == "y 1.750 ± 0.250, mean of 2"
+    service.call("POST", f"{path}/reset", {"reason": "new pump"})
+    page.locator(".entry.is-reset").wait_for()
+    in_use = page.locator(".readout", has_text="In use").locator(".readout-value")
+    assert in_use.inner_text() == "0"
+    weights = service.call("GET", f"{path}/events?kind=reset")["events"][0]["event"]["beliefs"]
+    assert page.locator(".beliefs .figure").first.inner_text() == f"{100 * max(weights.values()):.1f} %"
+
+
+def test_what_is_observed_is_not_made_up_and_may_lie_outside_a_space_that_became_narrower(service, visit):
+    def space(most):
+        return {
+            "parameters": {
+                "gain": {"real": [0, 1]},
+                "load": {"real": [0, most], "context": True},
+                "crew": {"choice": ["early", "late"], "context": True},
+            }
+        }
+
+    path = service.create("mill-2", space(100), algorithm="auto", options={})
+    for load in (30, 90):
+        service.call("POST", f"{path}/tell", {"x": {"gain": 0.5, "load": load, "crew": "late"}, "y": 1})
+    service.call("POST", f"{path}/space", {"space": space(60)})
+    page = visit(service).study("mill-2")
+    page.locator(".readout.wide", has_text="load 30").wait_for()
+    complaint = page.locator(".trials-panel > [role=alert]")
+    page.get_by_role("button", name="Ask for a point").click()
+    complaint.filter(has_text="load: enter a number").wait_for()
+    page.get_by_label("load now").fill("20")
+    page.get_by_role("button", name="Ask for a point").click()
+    complaint.filter(has_text="crew: choose what is observed").wait_for()
+    assert service.call("GET", f"{path}/trials")["trials"] == []

@@ -77,8 +77,22 @@ export class History {
     return this.tells.flatMap((tell) => {
       const word = this.amended.get(tell.seq);
       if (word?.kind === "retracted") return [];
-      return word ? [{ ...tell, y: word.y }] : [tell];
+      return [this.renumbered(word ? { ...tell, y: word.y } : tell)];
     });
+  }
+
+  /** The resets that somebody asked for, each with its step as it counts. */
+  asked() {
+    return this.resets.filter((record) => record.kind === "reset").map((record) => this.renumbered(record));
+  }
+
+  /** With the step that it has once what was before it is taken back. */
+  renumbered(record) {
+    let gone = 0;
+    for (const [seq, word] of this.amended) if (word.kind === "retracted" && seq < record.seq && record.seq < word.seq) gone += 1;
+    if (!gone || !record.event) return record;
+    const outlier = record.event.outlier === null ? null : record.event.outlier - gone;
+    return { ...record, step: record.step - gone, event: { ...record.event, step: record.step - gone, outlier } };
   }
 
   /** The last tell, or undefined. */
@@ -88,9 +102,19 @@ export class History {
 
   /** The tells that the model still uses: the last ones, as many as it says. */
   inUse() {
+    return this.size ? this.counted().slice(-this.size) : [];
+  }
+
+  /** How many observations the model uses: as the last tell, reset or amendment says. */
+  get size() {
     const latest = this.others.findLast((record) => record.event?.size !== undefined && record.seq > (this.last?.seq ?? 0));
-    const size = (latest ?? this.last)?.event?.size ?? 0;
-    return size ? this.counted().slice(-size) : [];
+    return (latest ?? this.last)?.event?.size ?? 0;
+  }
+
+  /** The event that has the weights of the hypotheses as they are: of the last tell, or of a reset after it. */
+  get believed() {
+    const reset = this.resets.at(-1);
+    return (reset && reset.seq > (this.last?.seq ?? 0) ? reset : this.last)?.event;
   }
 
   /** Records newest first: "all", "resets" or "failures". */

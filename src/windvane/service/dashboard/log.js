@@ -4,7 +4,8 @@ import { intention, pathOf, post } from "./api.js";
 import { narrow } from "./charts.js";
 import { askReason } from "./dialogs.js";
 import { arrange, h, segmented, setText } from "./dom.js";
-import { clock, number, plusMinus, point } from "./format.js";
+import { clock, number, plusMinus } from "./format.js";
+import { spoken } from "./space.js";
 
 const STEP = narrow() ? 16 : 60; // on a phone the log is as long as the page
 const EMPTY = { all: "Nothing has happened yet.", resets: "No reset so far: nothing has contradicted the model.", failures: "No evaluation has failed or expired." };
@@ -16,7 +17,14 @@ function kindOf(record) {
   return record.event?.outlier === record.step && record.step !== null ? "outlier" : "told";
 }
 
-function row(record, tools) {
+/** What was told of the noise of a value, and of how many it is the mean. */
+function noise(event) {
+  const told = event?.told_variance ? ` ± ${number(Math.sqrt(event.told_variance), 3)}` : "";
+  const repeats = event?.values?.length ?? 0;
+  return repeats > 1 ? `${told}, mean of ${repeats}` : told;
+}
+
+function row(record, space, tools) {
   const kind = kindOf(record);
   const predicted = record.kind === "told" && record.event ? plusMinus(record.event.mean, Math.sqrt(record.event.std ** 2 + record.event.noise_variance)) : "";
   const number_ = record.trial && record.kind !== "told" ? `trial ${record.trial}` : record.step ? `step ${record.step}` : "";
@@ -25,8 +33,8 @@ function row(record, tools) {
     h("span", { class: "entry-kind" }, kind),
     h("span", { class: "entry-step figure" }, number_),
     h("time", { class: "entry-time figure", datetime: new Date(record.at * 1000).toISOString() }, clock(record.at)),
-    h("span", { class: "entry-point figure" }, record.x === null ? "" : point(record.x, 4)),
-    h("span", { class: "entry-value figure" }, record.y === null ? "" : `y ${number(record.y)}`),
+    h("span", { class: "entry-point figure" }, record.x === null ? "" : spoken(space, record.x)),
+    h("span", { class: "entry-value figure" }, record.y === null ? "" : `y ${number(record.y)}${noise(record.event)}`),
     h("span", { class: "entry-predicted figure" }, about ?? (predicted ? `predicted ${predicted}` : "")),
     record.reason ? h("span", { class: "entry-reason" }, record.reason) : null,
     tools);
@@ -34,8 +42,8 @@ function row(record, tools) {
 
 /** The panel; `update` shows what is new and leaves the rest of the rows alone. */
 export class Log {
-  constructor(history, writable = false) {
-    Object.assign(this, { history, writable, filter: "all", limit: STEP, rows: new Map() });
+  constructor(history, space, writable = false) {
+    Object.assign(this, { history, space, writable, filter: "all", limit: STEP, rows: new Map() });
     this.list = h("ol", { class: "log", reversed: true });
     this.empty = h("p", { class: "hint" });
     this.more = h("button", { type: "button", class: "quiet", onclick: () => { this.limit += 4 * STEP; this.update(); } }, "Show more");
@@ -72,7 +80,7 @@ export class Log {
     const wanted = new Set(shown.map((record) => record.seq));
     for (const seq of this.rows.keys()) if (!wanted.has(seq)) this.rows.delete(seq);
     arrange(this.list, shown.map((record) => {
-      if (!this.rows.has(record.seq)) this.rows.set(record.seq, row(record, this.tools(record)));
+      if (!this.rows.has(record.seq)) this.rows.set(record.seq, row(record, this.space, this.tools(record)));
       const node = this.rows.get(record.seq);
       const word = this.history.amended.get(record.seq);
       if (word) {

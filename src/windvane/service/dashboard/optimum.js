@@ -31,7 +31,7 @@ export class Optimum {
   }
 
   async update() {
-    const rows = this.history.tells.slice(-300).filter((row) => row.event);
+    const rows = this.history.counted().slice(-300).filter((row) => row.event);
     if (!rows.length) return;
     const colours = palette();
     const first = ROWS * Number(this.page.value || 0);
@@ -64,9 +64,11 @@ export class Optimum {
       height: Math.max(narrow() ? 240 : 340, 92 * shown.length + 60),
       margin: { l: shown.some((each) => each.kind === "choice") ? 68 : 52, r: 14, t: 22, b: 42 },
       xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", showgrid: false, title: { text: "step" } }),
-      shapes: rows.filter((row) => row.reset).map((row) => ({
-        type: "line", x0: row.step, x1: row.step, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colours.reset, width: 1.2, dash: "3px,2px" },
-      })),
+      shapes: [...rows.filter((row) => row.reset), ...this.history.asked().filter((each) => each.seq > rows[0].seq)].map((row) => {
+        const asked = row.kind === "reset"; // after the observation before it, as in the course
+        const x = asked ? row.step + 0.5 : row.step;
+        return { type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colours.reset, width: 1.2, dash: asked ? "solid" : "3px,2px" } };
+      }),
     }));
     const now = since.at(-1);
     if (now) this.chart.setAttribute("aria-label", `Believed best at step ${now.step}: ${this.axes.map((each, i) => `${each.name} ${now.values[i]}`).join(", ")}`);

@@ -4,7 +4,7 @@ import { get, pathOf } from "./api.js";
 import { axis, band, draw, layout, literal, logTicks, narrow, padded, palette, SCALE } from "./charts.js";
 import { complaint, field, h, segmented, setText } from "./dom.js";
 import { point } from "./format.js";
-import { valuesOf } from "./space.js";
+import { spoken, valuesOf } from "./space.js";
 
 /** The range that a map fills to its edges; cells of integers reach half a step further. */
 function extent(axis) {
@@ -15,8 +15,8 @@ function extent(axis) {
 
 /** The panel; `refresh` fetches and draws. */
 export class Posterior {
-  constructor(name, axes, history) {
-    Object.assign(this, { name, axes, history, shows: "mean", trouble: complaint() });
+  constructor(name, space, axes, history) {
+    Object.assign(this, { name, space, axes, history, shows: "mean", trouble: complaint() });
     this.flat = axes.length === 1;
     this.chart = h("div", { class: "chart posterior", role: "img", "aria-label": "Posterior" });
     this.caption = h("p", { class: "caption" });
@@ -140,7 +140,7 @@ export class Posterior {
       xaxis: this.scale(colours, 0, x.length <= 20 ? { dtick: 1 } : {}),
       yaxis: axis(colours, { fixedrange: true, nticks: 6, zeroline: true, zerolinecolor: colours.muted }),
     }));
-    this.say(`Mean ± 2σ of each; the filled bar, ${point(at)}, is believed best.`);
+    this.say(`Mean ± 2σ of each; the filled bar, ${spoken(this.space, at)}, is believed best.`);
   }
 
   async map(colours) {

@@ -1,7 +1,8 @@
 // The row of figures at the top of a study, and the gauge: how close the last observation came to a reset.
 
 import { h, setText } from "./dom.js";
-import { ago, count, number, percent, plural, plusMinus, point } from "./format.js";
+import { ago, count, number, percent, plural, plusMinus } from "./format.js";
+import { spoken } from "./space.js";
 import { isProbability } from "./timeline.js";
 
 const BEYOND = 1.25; // the gauge reaches a quarter past its threshold
@@ -55,7 +56,8 @@ class Gauge {
 
 /** The row; `update(summary, history)` after each record, `best` after each poll, `tick` every second. */
 export class Readouts {
-  constructor() {
+  constructor(space) {
+    this.space = space;
     this.gauge = new Gauge();
     this.figures = { y: new Figure("Last value"), best: new Figure("Believed best", true), steps: new Figure("Steps"), resets: new Figure("Resets"), size: new Figure("In use") };
     const { y, best, steps, resets, size } = this.figures;
@@ -69,14 +71,14 @@ export class Readouts {
     const since = last && totals.lastReset ? last.step - totals.lastReset : null;
     this.figures.resets.show(count(totals.resets), since === null ? "none so far" : since === 0 ? "at this step" : `${plural(since, "step")} ago`);
     if (!last?.event) return;
-    this.figures.size.show(count(last.event.size), last.event.size === 1 ? "point" : "points");
+    this.figures.size.show(count(history.size), history.size === 1 ? "point" : "points");
     this.gauge.show(last);
     this.last = last;
     this.tick();
   }
 
   best(best) {
-    const parts = point(best.x, 3).split(" · ").map((part) => h("span", { class: "part" }, part));
+    const parts = spoken(this.space, best.x, 3).split(" · ").map((part) => h("span", { class: "part" }, part));
     this.figures.best.value.replaceChildren(...parts);
     this.figures.best.value.classList.toggle("many", parts.length > 2);
     setText(this.figures.best.note, `there ${plusMinus(best.mean, best.std)}`);

@@ -1,5 +1,7 @@
 // What a study's points are made of: one axis a parameter, whatever the kind of space.
 
+import { point } from "./format.js";
+
 /** The axes of a space as the service writes it: {name, kind, lo, hi, log, unit, options, context}. */
 export function axesOf(space) {
   if (space.type === "Arms") return [{ name: "arm", kind: "arm", lo: 0, hi: space.n - 1, log: false }];
@@ -32,6 +34,24 @@ export function rangeOf(axis) {
 /** How many settings a list of candidates has: an array of rows, or columns with their names. */
 function settings(space) {
   return space.rows.array ? space.rows.array.length : space.rows[0][1].length;
+}
+
+/** The setting of a candidate by name, or null if points are no candidates. */
+export function settingOf(space, x) {
+  if (space.type !== "Candidates" || !Number.isInteger(x) || x < 0 || x >= settings(space)) return null;
+  if (space.rows.array) return Object.fromEntries(space.rows.array[x].map((value, index) => [`x${index + 1}`, value]));
+  return Object.fromEntries(space.rows.map(([name, column]) => [name, column[x]]));
+}
+
+/** A point of a space in one line; a candidate with its setting. */
+export function spoken(space, x, digits = 4) {
+  const setting = settingOf(space, x);
+  return setting ? `candidate ${x} · ${point(setting, digits)}` : point(x, digits);
+}
+
+/** Whether a value can be taken on an axis. */
+export function within(axis, value) {
+  return axis.kind === "choice" ? axis.options.includes(value) : value >= axis.lo && value <= axis.hi;
 }
 
 /** A point's values in the order of the axes. */

@@ -14,7 +14,7 @@ import { paced } from "./pace.js";
 import { Parallel } from "./parallel.js";
 import { Posterior } from "./posterior.js";
 import { Readouts } from "./readouts.js";
-import { axesOf, contextOf, describe, middle, pointFrom } from "./space.js";
+import { axesOf, contextOf, describe, middle, pointFrom, within } from "./space.js";
 import { follow } from "./stream.js";
 import { Timeline } from "./timeline.js";
 import { Trials } from "./trials.js";
@@ -80,14 +80,14 @@ export async function showStudy(main, name, session) {
   };
 
   const panels = {
-    readouts: new Readouts(),
+    readouts: new Readouts(space),
     timeline: new Timeline(),
-    posterior: new Posterior(name, axes, history),
+    posterior: new Posterior(name, space, axes, history),
     optimum: new Optimum(axes, history),
     parallel: axes.length > 2 ? new Parallel(axes, history, summary.goal) : null,
     beliefs: new Beliefs(),
     trials: new Trials(name, space, axes, writable, summary.algorithm !== "auto"),
-    log: new Log(history, writable),
+    log: new Log(history, space, writable),
   };
   panels.timeline.history = history;
   const words = h("div", { class: "words" });
@@ -118,7 +118,9 @@ export async function showStudy(main, name, session) {
     const step = history.last?.step;
     if (!step) return;
     try {
-      const seen = contextOf(history.last.x, axes);
+      // A context that was observed before the space became narrower is none any more.
+      const last = history.tells.findLast((tell) => axes.every((axis) => !axis.context || within(axis, tell.x[axis.name])));
+      const seen = contextOf(last?.x ?? pointFrom(axes.map(middle), space, axes), axes);
       const query = seen ? `?${new URLSearchParams({ context: JSON.stringify(seen) })}` : "";
       const found = await get(pathOf(name, `/best${query}`));
       panels.readouts.best(found);
@@ -143,7 +145,7 @@ export async function showStudy(main, name, session) {
     panels.readouts.node.hidden = charts.hidden;
     explain.hidden = charts.hidden;
     panels.readouts.update(totals, history);
-    panels.beliefs.update(history.last?.event);
+    panels.beliefs.update(history.believed);
     listing();
     if (charts.hidden) return;
     for (const refresh of [drawing, surface, best, explaining]) refresh();

@@ -72,7 +72,7 @@ export class Timeline {
     if (this.history === undefined || !this.history.tells.length) return;
     const shown = this.history.counted().slice(-Number(this.span.value)).filter((row) => row.event);
     if (!shown.length) return;
-    this.asked = this.history.resets.filter((each) => each.kind === "reset" && each.seq > shown[0].seq);
+    this.asked = this.history.asked().filter((each) => each.seq > shown[0].seq);
     const rows = decimate(shown);
     if (!this.touched) this.log.checked = wantsLog(rows);
     const colours = palette();
@@ -82,7 +82,7 @@ export class Timeline {
     const resets = rows.filter((row) => row.reset).length;
     const last = rows.at(-1);
     this.chart.setAttribute("aria-label", `Steps ${rows[0].step} to ${last.step}: last value ${number(last.y)}, ` +
-      `${resets} resets shown, ${last.event.size} points in use. The log below has the same in words.`);
+      `${resets} resets shown, ${this.history.size} points in use. The log below has the same in words.`);
   }
 
   along(row) {
@@ -111,6 +111,12 @@ export class Timeline {
     return this.along(record);
   }
 
+  /** Points in use at each observation, and after each reset that was asked for. */
+  sizes(rows) {
+    const all = [...rows, ...this.asked].sort((a, b) => a.seq - b.seq);
+    return { x: all.map((each) => (each.kind === "reset" ? this.between(each) : this.along(each))), y: all.map((each) => each.event.size) };
+  }
+
   traces(rows, x, colours) {
     const mean = rows.map((row) => row.event.mean);
     const hover = rows.map((row) => {
@@ -131,7 +137,7 @@ export class Timeline {
         hoverinfo: undefined, hovertemplate: "statistic %{y:.4g}<extra></extra>" },
       { ...statistic, y: rows.map((row) => row.event.threshold), mode: "lines", line: { color: colours.ink, width: 1.3, dash: "dash" } },
       { ...statistic, x: x.filter((_, i) => rows[i].reset), y: rows.filter((row) => row.reset).map((row) => row.event.statistic), mode: "markers", marker: { color: colours.reset, symbol: "diamond", size: size + 4 } },
-      { x, y: rows.map((row) => row.event.size), yaxis: "y3", mode: "lines", fill: "tozeroy", fillcolor: colours.soft,
+      { ...this.sizes(rows), yaxis: "y3", mode: "lines", fill: "tozeroy", fillcolor: colours.soft,
         line: { color: colours.data, width: 1.3, shape: "hv" }, hovertemplate: "%{y} in use<extra></extra>" },
       ...this.failures(rows, colours),
     ];

@@ -5,14 +5,15 @@ import { narrow } from "./charts.js";
 import { askFailure } from "./dialogs.js";
 import { arrange, announce, busily, complaint, field, h, setText } from "./dom.js";
 import { ago, duration, number, plural } from "./format.js";
-import { middle, pointFrom, rangeOf, valuesOf } from "./space.js";
+import { middle, pointFrom, rangeOf, settingOf, valuesOf } from "./space.js";
 
 const SHOWN = 20;
 
 /** A point, a value a row. */
-function coordinates(x, axes) {
-  return h("dl", { class: "point" }, valuesOf(x, axes).map((value, index) => h("div", {},
-    h("dt", {}, axes[index].name),
+function coordinates(x, space, axes) {
+  const named = [...valuesOf(x, axes).map((value, index) => [axes[index].name, value]), ...Object.entries(settingOf(space, x) ?? {})];
+  return h("dl", { class: "point" }, named.map(([name, value]) => h("div", {},
+    h("dt", {}, name),
     h("dd", {}, typeof value === "number" ? number(value, 5) : String(value)))));
 }
 
@@ -51,7 +52,7 @@ export class Trials {
     this.empty = h("p", { class: "hint" });
     this.more = h("p", { class: "hint", hidden: true });
     this.button = h("button", { type: "button", class: "primary", onclick: () => this.ask() }, "Ask for a point");
-    this.observed = axes.filter((axis) => axis.context).map((axis) => ({ axis, input: this.entry(axis) }));
+    this.observed = axes.filter((axis) => axis.context).map((axis) => ({ axis, input: this.entry(axis, true) }));
     const now = this.observed.length && writable ? h("form", { class: "own context", "aria-label": "What is observed now", onsubmit: (event) => { event.preventDefault(); this.ask(); } },
       this.observed.map(({ axis, input }) => field(`${axis.name} now`, input, rangeOf(axis))), h("button", { type: "submit", hidden: true })) : null;
     this.node = h("section", { class: "panel trials-panel", "aria-labelledby": "trials-title" },
@@ -104,7 +105,7 @@ export class Trials {
   make(trial) {
     const age = h("span", { class: "age" });
     const title = h("p", { class: "trial-title" }, h("strong", {}, `Trial ${trial.number}`), age);
-    const node = h("li", { data: { trial: trial.number } }, title, coordinates(trial.x, this.axes));
+    const node = h("li", { data: { trial: trial.number } }, title, coordinates(trial.x, this.space, this.axes));
     if (!this.writable) return { node, age, trial };
     const input = valueInput(`Value of trial ${trial.number}`);
     const noise = noiseInput(`Noise of trial ${trial.number}, a standard deviation, if known`);
@@ -162,14 +163,20 @@ export class Trials {
     return h("details", { class: "own-point", open: this.roomy && this.axes.length <= 3 && !narrow() }, h("summary", {}, "Tell a point of your own"), form);
   }
 
-  /** A field for a value on an axis. */
-  entry(axis) {
-    if (axis.kind === "choice") return h("select", {}, axis.options.map((option, index) => h("option", { value: index }, String(option))));
-    return h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: middle(axis) });
+  /** A field for a value on an axis; empty for one that is observed, since nobody but the caller knows it. */
+  entry(axis, empty = false) {
+    if (axis.kind === "choice") {
+      return h("select", {}, empty ? h("option", { value: "" }, "–") : null, axis.options.map((option, index) => h("option", { value: index }, String(option))));
+    }
+    return h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: empty ? "" : middle(axis) });
   }
 
   value(input, axis) {
-    if (axis.kind === "choice") return axis.options[Number(input.value)];
+    if (axis.kind === "choice") {
+      if (input.value !== "") return axis.options[Number(input.value)];
+      input.focus();
+      throw new Error(`${axis.name}: choose what is observed now.`);
+    }
     const value = Number(input.value.replace("−", "-").replace(",", "."));
     if (input.value.trim() === "" || !Number.isFinite(value)) {
       input.focus();
