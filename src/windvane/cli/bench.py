@@ -73,7 +73,8 @@ the leaderboard of adaptivity:
   --suite standard has worlds and algorithms of its own, and two tables. In the first nobody is told
   anything but the space; in the second rivals are told kernel, noise and rate. It ranks by the worst ratio
   to the best, by the median of the runs, by their mean and by their ninth decile, and counts false resets.
-  --suite told-nothing and --suite told are the tables one by one. 40 runs take hours: say six on two cores.
+  --suite told-nothing and --suite told are the tables one by one. A rival that is far behind the best one
+  after ten runs is not run further on that world. 40 runs take hours all the same.
 
   With --tasks only the worlds of these names (or patterns) are run, with --algorithms yours face them. All
   runs of an --out are kept together: run it in pieces, and at last as a whole, which then only reads.
