@@ -331,3 +331,14 @@ def test_the_argmax_under_a_condition(seed, count, share, multiplier):
     scores = brute_force(opt, UpperBound(multiplier), fulfilled)
     assert space.decode(found.point) in fulfilled
     assert scores[list(fulfilled).index(space.decode(found.point))] >= scores.max() - 1e-8
+
+
+@pytest.mark.parametrize("name", ["auto", "gp-ucb", "random"])
+def test_what_is_available_may_be_out_of_reach(name):
+    opt = wv.make(name, wv.Candidates([[float(i)] for i in range(50)]), max_step=0.1, seed=0)
+    opt.tell(3, 1.0)
+    before = opt.state()
+    with pytest.raises(wv.InvalidArgument, match="available: none of these points is within max_step"):
+        opt.ask(available=[20, 30])
+    assert opt.state() == before
+    assert opt.ask(available=[20, 5]) == 5

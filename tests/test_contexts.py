@@ -344,3 +344,11 @@ def test_where_nothing_is_known_the_best_is_a_setting_that_was_measured() -> Non
     x = optimizer.best(context={"load": 45.0}).x
     assert (round(x["gain"], 9), round(x["bias"], 9)) in settings
     assert x["load"] == 45.0
+
+
+def test_several_points_where_only_the_context_moves():
+    opt = wv.make(wv.Space(mode=wv.Choice(["only"]), load=wv.Context(0, 1)), seed=0)
+    for step in range(7):
+        x = opt.ask(context={"load": 0.3})
+        opt.tell(x, float(step % 2))
+    assert opt.ask(count=3, context={"load": 0.3}) == [{"mode": "only", "load": 0.3}] * 3

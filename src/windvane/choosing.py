@@ -17,6 +17,7 @@ from windvane.acquisition.priced import PricedPosterior
 from windvane.checks import Array
 from windvane.composition import Composition
 from windvane.data import Observation
+from windvane.errors import InvalidArgument
 from windvane.failures import LEVEL, FailureProbability
 from windvane.moves import steps_between, toll, within_reach
 from windvane.progress import Progress
@@ -51,6 +52,8 @@ class Chooser:
         near = self.reachable(region, start)
         if near is region or near.contains(target[None])[0]:
             return target
+        if region.listed is not None and not near.contains(region.listed).any():
+            raise InvalidArgument("available: none of these points is within max_step of the last one")
         near = self._apart(near, beside)
         if not self.space.enumerated:
             halfway = near.nearest(target[None])
@@ -81,7 +84,7 @@ class Chooser:
 
     def _apart(self, region: Region, beside: Sequence[Array]) -> Region:
         """The part of a region that is not next to what is out, unless that is all there is."""
-        if len(beside) and self.space.continuous:  # else the same setting may be all there is
+        if len(beside) and self.space.continuous and region.continuous.moves:  # else one setting may be all
             rest = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
             return rest if self.composition.moves is None or len(rest.candidates(FEW)) else region
         return region.other_than(np.array(beside)) if len(beside) and self.space.enumerated else region
