@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+import windvane as wv
 from windvane.cli import main
 from windvane.study import Study
 
@@ -96,3 +97,20 @@ def test_what_was_done_twice(shell):
     shell("retract mill 3")
     assert "taken back already" in shell("retract mill 3", 4)
     assert "taken back" in shell("correct mill 3 0.5", 4)
+
+
+def test_resets_that_were_undone_are_not_the_last_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
+    known = {"kernel": wv.RBF(0.2), "noise_variance": 0.01, "seed": 0}
+    with wv.Study.create(tmp_path / "studies.db", "plant", wv.Box([(0, 1)]), "et-gp-ucb", **known) as study:
+        for n in range(12):
+            study.tell(study.ask(), 50.0 if n == 8 else 0.1)
+        assert study.summary().resets == 2
+        study.retract(9)
+        assert "closest to one lately" not in str(study.explain()) or study.explain().nearest < 1.0
+    assert main(["study", "show", "plant"]) == 0
+    said = capsys.readouterr().out
+    assert "2, of which 2 undone by hand" in said
+    assert "last reset" not in said
+    assert main(["study", "show", "plant", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reset"] is None

@@ -352,6 +352,7 @@ def _nearest(events: Sequence[Mapping[str, Any]], earliest: int) -> float | None
         event["statistic"] / event["threshold"]
         for event in events
         if event["monitored"] and event["elapsed"] >= earliest and not event["set_aside"]
+        if not event["reset"]  # where there was one that is undone now
         if event["statistic"] is not None and (event["threshold"] or 0.0) > 0.0
     ]
     return max(shares, default=None)
