@@ -106,8 +106,9 @@ def test_minus_zero_is_zero() -> None:
 @pytest.mark.parametrize(
     ("rows", "error", "said"),
     [
-        ([], InvalidArgument, "rows"),
-        (np.empty((0, 2)), InvalidArgument, "rows"),
+        ([], InvalidArgument, "rows: must not be empty"),
+        (np.empty((0, 2)), InvalidArgument, "rows: must not be empty"),
+        (np.array(3.0), InvalidArgument, "rows: must have shape"),
         (np.empty((2, 0)), InvalidArgument, "rows"),
         ([1.0, 2.0], InvalidArgument, "rows: must have shape"),
         (5, InvalidType, "rows: must be"),

@@ -173,7 +173,7 @@ class Region:
         if (space.free & ~self._contexts).any():
             raise InvalidArgument(
                 "available: needs a space of finitely many points, wv.Candidates, wv.Arms or a wv.Space "
-                "without a Real"
+                "in which every Real has a step"
             )
         if isinstance(points, np.ndarray) and points.dtype.kind == "b":
             raise InvalidType("available: must be a list of points; of a mask, numpy.flatnonzero makes one")

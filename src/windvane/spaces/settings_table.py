@@ -89,9 +89,11 @@ def read(rows: Any) -> tuple[tuple[str, ...] | None, list[TableColumn]]:
     if hasattr(rows, "columns") and hasattr(rows, "__getitem__"):  # a data frame of whatever library
         return _named({name: list(rows[name]) for name in rows.columns})
     several = isinstance(rows, Sequence) and not isinstance(rows, str | bytes)
-    if several and len(rows) and isinstance(rows[0], Mapping):
+    if (several and not len(rows)) or (isinstance(rows, np.ndarray) and not rows.size):
+        raise InvalidArgument("rows: must not be empty; give at least one setting")
+    if several and isinstance(rows[0], Mapping):
         return _named(_turned(rows))
-    if several and all(_is_column(each) for each in rows) and len(rows):  # as a state has them
+    if several and all(_is_column(each) for each in rows):  # as a state has them
         return _named(dict(rows))
     if several or isinstance(rows, np.ndarray):
         try:
