@@ -19,7 +19,7 @@ from windvane.spaces.space import Space
 class Axis(NamedTuple):
     """One encoded coordinate u in [0, 1]: its value is lo + u (hi - lo), or lo (hi / lo)^u if `log`.
 
-    >>> Axis(0, "gain", 0.1, 10.0, log=True).place(1.0)
+    >>> Axis(0, "gain", 1.0, 100.0, log=True).place(10.0)
     0.5
     """
 
