@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windvane.cli.studies import words
 from windvane.cli.studies.common import add_verb, opened, say
-from windvane.storage import AMENDING, Record
-from windvane.study import Study
-from windvane.study.amendments import resets_now
+
+if TYPE_CHECKING:
+    from windvane.storage import Record
+    from windvane.study import Study
 
 
 def register(verbs: Any) -> None:
@@ -46,6 +47,9 @@ def run(given: argparse.Namespace) -> None:
 
 def _last_reset(study: Study) -> tuple[Record | None, int]:
     """The last reset that counts, and how many do not, since the value that made them was put right."""
+    from windvane.storage import AMENDING  # an extra, which other verbs do without
+    from windvane.study.amendments import resets_now
+
     amending = study.events(kinds=AMENDING)
     found = study.events(resets=True, newest=True, limit=None if amending else 1)
     if not amending:
