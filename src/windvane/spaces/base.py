@@ -61,7 +61,7 @@ class Domain(ABC):
 
     def numbers(self, units: Array) -> IntArray:
         """Where the nearest points are in `everything`, of a domain that is `enumerated`."""
-        raise NotImplementedError
+        raise InvalidArgument(f"numbers(): points of a {type(self).__name__} have no numbers")
 
     @property
     def by_number(self) -> bool:
