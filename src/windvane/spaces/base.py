@@ -61,7 +61,7 @@ class Domain(ABC):
 
     def numbers(self, units: Array) -> IntArray:
         """Where the nearest points are in `everything`, of a domain that is `enumerated`."""
-        raise InvalidArgument(f"numbers(): points of a {type(self).__name__} have no numbers")
+        raise InvalidArgument(f"numbers(): the {len(units)} points of a {type(self).__name__} have none")
 
     @property
     def by_number(self) -> bool:
