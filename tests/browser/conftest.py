@@ -26,7 +26,11 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SIZES = {"phone": {"width": 360, "height": 740}, "desktop": {"width": 1440, "height": 900}}
+SIZES = {
+    "phone": {"width": 390, "height": 740},
+    "small": {"width": 360, "height": 740},
+    "desktop": {"width": 1440, "height": 900},
+}
 PATIENCE = 60  # seconds; the machine may be busy
 KNOWN = {"kernel": {"type": "RBF", "lengthscale": [0.2]}, "noise_variance": 0.01}
 
@@ -155,7 +159,7 @@ def visit(browser: Any) -> Iterator[Any]:
 
     def make(service: Service, size: str = "desktop", scheme: str = "light") -> Visit:
         context = browser.new_context(
-            viewport=SIZES[size], color_scheme=scheme, has_touch=size == "phone", reduced_motion="reduce"
+            viewport=SIZES[size], color_scheme=scheme, has_touch=size != "desktop", reduced_motion="reduce"
         )
         context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()

@@ -44,6 +44,6 @@ def test_a_writer_can_write(guarded, path, visit):
     page.keyboard.press("Enter")
     page.get_by_label("Value of trial 1").fill("-0.5")
     page.keyboard.press("Enter")
-    page.get_by_text("y −0.5000").wait_for()
+    page.get_by_text("y −0.5").wait_for()
     told = guarded["write"].call("GET", f"{path}/events?kind=told&newest=true&limit=1")["events"][0]
     assert (told["trial"], told["y"]) == (1, -0.5)

@@ -47,20 +47,36 @@ def filled(service):
     return path.replace("/v1", "")
 
 
-@pytest.mark.parametrize("size", ["phone", "desktop"])
-def test_every_page_fits_reads_and_can_be_hit(service, visit, filled, size):
+@pytest.fixture(scope="module")
+def limited(service):
+    """A study with constraints: long names and units, a violation, nothing believed safe, a trial that waits."""
+    names = {"temperature_of_the_product_at_the_exit": {"at_most": 0.9, "unit": "°C above the hall"}}
+    names |= {f"constraint_{i}": {"at_least": 0.1 * i} for i in range(3)}
+    options = {"constraints": names, "safe": 0.95, "start": [[0.1, 0.1]]}
+    path = service.create("limited", {"box": [[0, 1], [0, 1]]}, algorithm="auto", options=options)
+    for i in range(12):
+        outcomes = dict.fromkeys(names, 0.5 if i < 10 else 12345.678 * (-1) ** i)
+        service.call("POST", f"{path}/tell", {"x": [i / 20, 0.1], "y": 0.5, "outcomes": outcomes})
+    service.call("POST", f"{path}/ask", {})
+    assert service.call("GET", path)["violations"] == 2
+    return path.replace("/v1", "")
+
+
+@pytest.mark.parametrize("size", ["small", "phone", "desktop"])
+def test_every_page_fits_reads_and_can_be_hit(service, visit, filled, limited, size):
     looked = visit(service, size)
     page = looked.page
-    for path, sign in (("/", ".rack"), ("/studies/empty", ".lesson pre"), (filled, ".parallel text")):
+    pages = {"/": ".rack", "/studies/empty": ".lesson pre", limited: ".outcomes .annotation"}
+    for path, sign in (*pages.items(), (filled, ".parallel text")):
         looked.open(path)
         page.locator(sign).first.wait_for()
-        if path == filled:
+        if path in (filled, limited):
             page.locator(".posterior .xtitle").wait_for()
             page.locator(".own-point").evaluate("(node) => { node.open = true; }")
             page.locator(".words p").first.wait_for()
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= page.viewport_size["width"], f"{path} scrolls sideways"
-        if size == "phone":
+        if size != "desktop":
             assert page.evaluate(SMALL) == [], f"{path}: smaller than 44 px"
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
@@ -76,11 +92,13 @@ def test_every_page_fits_reads_and_can_be_hit(service, visit, filled, size):
 
 
 def test_form_fits_a_phone(service, visit):
-    page = visit(service, "phone", "dark").open()
+    page = visit(service, "small", "dark").open()
     page.get_by_role("button", name="New study …").click()
     page.get_by_role("radio", name="named parameters").check()
     page.get_by_role("button", name="Add parameter").click()
     page.get_by_text("More", exact=True).click()
+    page.get_by_role("button", name="Add constraint").click()
+    page.get_by_role("radio", name="only what is safe").check()
     dialog = page.get_by_role("dialog")
     assert dialog.evaluate("(node) => node.scrollWidth <= node.clientWidth")
     assert page.evaluate(SMALL) == []
@@ -102,3 +120,40 @@ def test_chosen_theme_holds_and_charts_follow(service, visit, filled):
     looked.open("/")
     page.get_by_role("button", name="Theme: dark").wait_for()
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+CROSSED = """() => {
+  // Names and ends of the axes that a line of the data runs through: sampled along each line.
+  const labels = [...document.querySelectorAll(".parallel text")].map((node) => [node.textContent, node.getBBox()]);
+  const inside = (x, y, box) => x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
+  const lines = [...document.querySelectorAll(".parallel polyline")].map((node) => [...node.points]);
+  const crossed = new Set();
+  for (const points of lines) for (let i = 1; i < points.length; i += 1) for (let share = 0; share <= 1; share += 0.02) {
+    const [x, y] = [points[i - 1].x + share * (points[i].x - points[i - 1].x), points[i - 1].y + share * (points[i].y - points[i - 1].y)];
+    for (const [text, box] of labels) if (inside(x, y, box)) crossed.add(text);
+  }
+  const seen = document.querySelector(".parallel").viewBox.baseVal;
+  const out = labels.filter(([, box]) => box.x < -1 || box.x + box.width > seen.width + 1).map(([text]) => text);
+  return [lines.length, [...crossed], out];
+}"""
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_parallel_coordinates_leave_their_labels_alone(service, visit, size):
+    space = {
+        "pressure": {"real": [1, 9], "unit": "bar"},
+        "speed": {"integer": [100, 3000], "unit": "rpm"},
+        "mode": {"choice": ["slow", "fast"]},
+    }
+    name = f"labels {size}"
+    path = service.create(name, {"parameters": space}, algorithm="random", options={})
+    for i in range(24):
+        point = {
+            "pressure": 1 + (7 * i % 9),
+            "speed": 100 + (1201 * i) % 2900,
+            "mode": ["slow", "fast"][i % 2],
+        }
+        service.tell(path, [(point, 1_200_000.5 + i)])
+    page = visit(service, size).study(name)
+    page.locator(".parallel polyline").nth(23).wait_for(state="attached")
+    assert page.evaluate(CROSSED) == [24, [], []]

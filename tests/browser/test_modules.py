@@ -21,16 +21,84 @@ def run(page, module, expression, argument=None):
     return page.evaluate(f"(given) => import('/static/{module}.js').then((m) => {expression})", argument)
 
 
+THIN = "\u202f"
+POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+
+def back(text):
+    """The number that a text of the page stands for."""
+    plain = text.replace("−", "-").replace(THIN, "").translate(POWERS)
+    return float(plain.replace("×10", "e"))
+
+
 def test_numbers(page):
-    values = [random.Random(4).uniform(-1, 1) * 10**e for e in range(-8, 9) for _ in range(4)]
+    values = [random.Random(4).uniform(-1, 1) * 10**e for e in range(-8, 13) for _ in range(4)]
     for value, text in zip(values, run(page, "format", "given.map((v) => m.number(v))", values), strict=True):
-        shown = float(text.replace("−", "-").replace("\u202f", ""))
-        assert shown == pytest.approx(value, rel=0.006)
-        assert len(text) <= 9
-    special = [0, 3, -3, 1234567.0, 12345, None, 0.5]
+        assert back(text) == pytest.approx(value, rel=0.0006)
+        assert len(text) <= 12
+    special = [0, 3, -3, 1234567.0, 12345, None, 0.5, 1234567.89, 2.5e9, 0.00025, 2.5e-5, -1e-12, 1e9]
     assert run(page, "format", "given.map((v) => m.number(v))", special) == [
-        "0", "3", "−3", "1.23e6", "12\u202f345", "–", "0.5000",
+        "0", "3", "−3", f"1{THIN}234{THIN}567", f"12{THIN}345", "–", "0.5", f"1{THIN}234{THIN}568", "2.5×10⁹",
+        "0.00025", "2.5×10⁻⁵", "−1×10⁻¹²", "1×10⁹",
     ]  # fmt: skip
+
+
+def test_numbers_have_the_digits_that_their_uncertainty_deserves(page):
+    pairs = {
+        (1234567.8, 6344): f"1{THIN}234{THIN}600 ± 6{THIN}300",  # once "1.2e6 ± 6344"
+        (0.31234, 0.0412): "0.312 ± 0.041",
+        (0.5, 0.0996): "0.50 ± 0.10",
+        (-12.3456, 0.25): "−12.35 ± 0.25",
+        (84.2, 3): "84.2 ± 3.0",
+        (84.2, 37.4): "84 ± 37",
+        (1.23456e9, 6.3e6): "(1.2346 ± 0.0063)×10⁹",
+        (2.5e-5, 1e-6): "(2.50 ± 0.10)×10⁻⁵",
+        (0.001, 5): "0.0 ± 5.0",
+        (0.5, 0): "0.5",
+        (0.5, 1e-14): "0.500000000000 ± 1×10⁻¹⁴",
+        (None, 1): "–",
+    }
+    said = run(
+        page, "format", "given.map(([mean, std]) => m.plusMinus(mean, std))", [list(pair) for pair in pairs]
+    )
+    assert said == list(pairs.values())
+    assert run(page, "format", "m.plusMinus(84.2, 0.5, '°C')") == "84.20 ± 0.50\xa0°C"
+    # Of a single value: more digits where the noise is small, never fewer than four, no zeros that nobody told.
+    told = {
+        (84.21379, 0.01): "84.214",
+        (84.21379, 30): "84.21",
+        (84.5, 0.0001): "84.5",
+        (1203456.789, 3000): f"1{THIN}203{THIN}457",
+    }
+    assert run(
+        page, "format", "given.map(([v, std]) => m.number(v, std))", [list(pair) for pair in told]
+    ) == list(told.values())
+
+
+def test_settings_are_written_on_the_scale_of_their_axis_with_their_unit(page):
+    def real(lo, hi, **more):
+        return {"kind": "real", "lo": lo, "hi": hi, "log": False, "unit": "", **more}
+
+    cases = [
+        (real(0, 1), 0.123456, "0.1235"),
+        (real(1000, 1001), 1000.123456, f"1{THIN}000.1235"),
+        (real(0, 5000, unit="rpm"), 1250.04, f"1{THIN}250\xa0rpm"),
+        (real(1e-6, 1, log=True, unit="bar"), 0.000123456, "0.0001235\xa0bar"),
+        ({"kind": "integer", "lo": 1, "hi": 9_000_000, "unit": "W"}, 1_250_000, f"1{THIN}250{THIN}000\xa0W"),
+        ({"kind": "choice", "options": ["<b>"]}, "<b>", "<b>"),
+    ]
+    shown = run(
+        page, "space", "given.map(([axis, value]) => m.valueOn(axis, value))", [case[:2] for case in cases]
+    )
+    assert shown == [case[2] for case in cases]
+    space = {
+        "type": "Space",
+        "parameters": [
+            ["p", {"type": "Real", "lo": 1, "hi": 9, "log": False, "unit": "bar"}],
+            ["mode", {"type": "Choice", "options": ["a"]}],
+        ],
+    }
+    assert run(page, "space", "m.spoken(given, {p: 2.5, mode: 'a'})", space) == "p 2.5\xa0bar · mode a"
 
 
 def test_decimation_keeps_extremes_resets_and_order(page):
@@ -151,3 +219,86 @@ def test_steps_are_counted_without_what_was_taken_back(page):
         records,
     )
     assert found == [[[1, None], [2, 2], [3, None]], [2]]
+
+
+def test_limits_in_words(page):
+    """A limit is shown as it was chosen, and what is not certain is not called certain."""
+    chosen = run(
+        page, "format", "given.map((v) => m.chosen(v))", [90, 0.7, 0.25, -3.5, 1e-7, 1234567, 100.5, 0]
+    )
+    assert chosen == ["90", "0.7", "0.25", "−3.5", "1×10⁻⁷", f"1{THIN}234{THIN}567", "100.5", "0"]
+    shown = run(page, "format", "given.map((v) => m.probability(v))", [1, 0.99996, 0.999, 0.5, 0.00001, 0])
+    assert [each.replace("\xa0", " ") for each in shown] == [
+        "100.0 %", "> 99.9 %", "99.9 %", "50.0 %", "< 0.1 %", "0.0 %",
+    ]  # fmt: skip
+
+
+def test_what_is_allowed_is_each_constraint_if_safe_and_all_together_if_not(page):
+    surface = {"feasible": [0.98, 0.48, 0.3], "feasibility": {"a": [0.99, 0.6, 0.3], "b": [0.99, 0.8, 1.0]}}
+    script = "given.map(([surface, safe]) => m.allowed(surface, safe).outside)"
+    safe, soft, all_safe = run(page, "limits", script, [[surface, 0.7], [surface, None], [surface, 0.1]])
+    assert safe == [False, True, True]  # b holds at the second, a does not
+    assert soft == [False, True, True]  # each more likely than not, but not both
+    assert all_safe == [False] * 3
+    assert run(page, "limits", "m.allowed({mean: [1]}, null)") is None
+    flags = [True, False, True, True, False, True]
+    assert run(page, "limits", "m.stretches(given)", flags) == [[0, 0], [2, 3], [5, 5]]
+
+
+def test_hatching_stays_on_what_is_marked(page):
+    draw = random.Random(6)
+    xs, ys = [i / 10 for i in range(11)], [i / 5 for i in range(6)]
+    marked = [[draw.random() < 0.5 for _ in xs] for _ in ys]
+    lines = run(page, "limits", "m.hatching(given.xs, given.ys, given.marked, 2)", {"xs": xs, "ys": ys, "marked": marked})  # fmt: skip
+    places = [(x, y) for x, y in zip(lines["x"], lines["y"], strict=True) if x is not None]
+    expected = {(x, y) for j, y in enumerate(ys) for i, x in enumerate(xs) if marked[j][i] and (i + j) % 2}
+    assert set(places) == expected
+    assert len(places) == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "space", "point"),
+    [
+        ("0.5, 0.2", {"box": [[0, 1], [0, 1]]}, [0.5, 0.2]),
+        ("[0.5, 0.2]", {"box": [[0, 1], [0, 1]]}, [0.5, 0.2]),
+        ("3", {"arms": 5}, 3),
+        ("2, slow", None, {"power": 2, "mode": "slow"}),
+        ("mode = slow, power=−2", None, {"power": -2, "mode": "slow"}),
+        ('{"power": 2, "mode": "slow"}', None, {"power": 2, "mode": "slow"}),
+    ],
+)
+def test_start_settings_from_text(page, line, space, point):
+    space = space or NAMED
+    assert (
+        run(page, "create", "m.settingFrom(given.line, given.space)", {"line": line, "space": space}) == point
+    )
+
+
+NAMED = {
+    "parameters": {
+        "power": {"real": [0, 10]},
+        "mode": {"choice": ["slow", "fast"]},
+        "load": {"real": [0, 1], "context": True},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "space", "complaint"),
+    [
+        ("0.5", {"box": [[0, 1], [0, 1]]}, "has 1 numbers; a point has 2"),
+        ("1, 2", {"arms": 5}, "one arm"),
+        ("2", NAMED, "has no mode"),
+        ("2, slow, 3", NAMED, "has 3 values; 2 can be set: power, mode"),
+        ("power=2, slow", NAMED, "name every parameter"),
+        ("much, slow", NAMED, "“much” is not a number"),
+        ("power=2, mode=slow, load=1", NAMED, "has 3 values"),
+        ("power=2, power=3, mode=slow", NAMED, "has 3 values"),
+        ("{", NAMED, "not JSON"),
+    ],
+)
+def test_start_settings_that_are_none(page, line, space, complaint):
+    script = "(() => { try { m.settingFrom(given.line, given.space); return null; } catch (error) { return error.message; } })()"
+    said = run(page, "create", script, {"line": line, "space": space})
+    assert said.startswith(f"start “{line}”: ")
+    assert complaint in said

@@ -36,7 +36,7 @@ def test_first_visit_teaches_and_the_keyboard_alone_creates_asks_and_tells(servi
 
     _tab_to(page, "Ask for a point")
     page.keyboard.press("Enter")
-    page.get_by_label("Value of trial 1").wait_for()
+    page.locator("input[aria-label='Value of trial 1']:focus").wait_for()
     page.keyboard.type("1.5")  # the focus has followed the question
     page.keyboard.press("Enter")
     page.locator(".timeline .scatterlayer").first.wait_for()

@@ -6,6 +6,8 @@ import urllib.request
 
 import pytest
 
+import windvane as wv
+
 
 def calm(count):
     """Values of a flat objective at points spread over the unit interval."""
@@ -124,6 +126,10 @@ def test_named_parameters_slice_by_two_axes_and_all_at_once(service, visit):
     assert page.locator(".parallel polyline").count() == 6
     weights = page.locator(".beliefs .figure").all_inner_texts()
     assert len(weights) == 8
+    assert page.locator(".beliefs-panel h2").inner_text() == "Hypotheses about time"
+    page.locator(".belief-name[title]").first.wait_for()
+    for one in page.locator(".belief-name").all()[:-1]:
+        assert one.get_attribute("title") == wv.describe_hypothesis(one.inner_text()) != ""
     assert sum(float(each.strip("< %")) for each in weights) == pytest.approx(100, abs=1)
     page.locator(".words p").first.wait_for()
     assert (
@@ -287,7 +293,7 @@ def test_candidates_are_shown_with_their_settings_and_a_reset_leaves_nothing_in_
     assert (
         page.locator(".entry.is-told .entry-point").first.inner_text() == "candidate 5 · gain 4 · mode safe"
     )
-    assert page.locator(".entry.is-told .entry-value").first.inner_text() == "y 1.750 ± 0.250, mean of 2"
+    assert page.locator(".entry.is-told .entry-value").first.inner_text() == "y 1.75 ± 0.25, mean of 2"
     service.call("POST", f"{path}/reset", {"reason": "new pump"})
     page.locator(".entry.is-reset").wait_for()
     in_use = page.locator(".readout", has_text="In use").locator(".readout-value")

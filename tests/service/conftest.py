@@ -9,6 +9,7 @@ import pytest
 import uvicorn
 
 from windvane.service import Config, create_app
+from windvane.service.running import SERVER
 from windvane.storage import Database
 
 
@@ -39,7 +40,7 @@ class Running:
 def running(path, **settings):
     """A service on a database, until the block ends. `database` is a second way to it, as another process has."""
     app = create_app(Config(database=str(path), **{"poll": 0.05, **settings}))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", **SERVER))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

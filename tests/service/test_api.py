@@ -245,7 +245,16 @@ def test_another_process_writes_to_the_same_study(shared):
 def test_about_the_service(shared):
     assert shared.client.get("/health").json() == {
         "status": "ok",
+        "writer": "ok",
+        "webhooks": "ok",
+        "version": wv.__version__,
+    }
+    assert shared.client.get("/ready").json() == {
+        "status": "ok",
+        "writer": "ok",
+        "webhooks": "ok",
         "database": "ok",
+        "stopping": False,
         "version": wv.__version__,
     }
     assert shared.client.get("/v1/session").json() == {
@@ -255,6 +264,9 @@ def test_about_the_service(shared):
     }
     listed = shared.client.get("/v1/algorithms").json()["algorithms"]
     assert [each["name"] for each in listed] == wv.algorithms()
+    meanings = shared.client.get("/v1/hypotheses").json()["hypotheses"]
+    assert {one.label for one in wv.HYPOTHESES} <= set(meanings)
+    assert meanings["season of {} steps"].format("48") == wv.describe_hypothesis("season of 48 steps")
     missing = shared.client.get("/v1/nothing")
     assert (missing.status_code, set(missing.json())) == (404, {"error", "detail"})
     wrong = shared.client.put("/v1/studies", json={})
@@ -315,9 +327,9 @@ def test_a_real_with_a_step(served):
 @pytest.mark.parametrize(
     ("space", "detail"),
     [
-        ({"a": {"real": [0, 1], "step": 0}}, "space.parameters.a.step: Input should be greater than 0"),
-        ({"a": {"choice": ["x"], "step": 5}}, "space.parameters.a.step: Extra inputs are not permitted"),
-        ({"float": {"real": [0, "x"]}}, "space.parameters.float.real[1]: Input should be a valid number"),
+        ({"a": {"real": [0, 1], "step": 0}}, "space.parameters.a.step=0: must be above 0"),
+        ({"a": {"choice": ["x"], "step": 5}}, "space.parameters.a.step: is not known here; leave it out"),
+        ({"float": {"real": [0, "x"]}}, 'space.parameters.float.real[1]="x": must be a number'),
         (
             {"a": {"real": [0, 1], "step": 5}},
             "space.parameters.a.real: Real(lo=0.0, hi=1.0, step=5.0): does not",
@@ -333,9 +345,9 @@ def test_errors_name_the_place_as_the_caller_wrote_it(served, space, detail):
 @pytest.mark.parametrize(
     ("y", "detail"),
     [
-        ([], "y: List should have at least 1 item"),
-        ([1, None], "y[1]: Input should be a valid number"),
-        ("a", "y: Input should be a valid number"),
+        ([], "y: must be a list of at least 1"),
+        ([1, None], "y[1]=null: must be a number"),
+        ("a", 'y="a": must be a number'),
     ],
 )
 @pytest.mark.parametrize("verb", ["tell", "correct"])
@@ -344,3 +356,68 @@ def test_errors_of_a_value_or_repeats(served, verb, y, detail):
     answer = served.client.post(f"/v1/studies/plant/{verb}", json={"trial": 1, "y": y})
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(detail)
+
+
+def test_the_course_has_the_extremes_of_all_tells_and_every_reset(shared):
+    path = "/v1/studies/course"
+    known = {"kernel": {"type": "RBF", "lengthscale": [0.2]}, "noise_variance": 0.01}
+    body = {"name": "course", "space": {"box": [[0, 1]]}, "algorithm": "et-gp-ucb", "options": known}
+    assert shared.client.post("/v1/studies", json=body).status_code == 201
+    for i in range(60):
+        y = 9.0 if i == 40 else -0.3 if i == 20 else 0.01 * (i % 5)
+        shared.client.post(f"{path}/tell", json={"x": [(7 * i % 20) / 20], "y": y})
+    every = shared.client.get(f"{path}/events").json()["events"]
+    resets = [each["seq"] for each in every if each["reset"]]
+    assert resets
+    course = shared.client.get(f"{path}/course", params={"points": 10}).json()
+    seqs = [each["seq"] for each in course["events"]]
+    assert seqs == sorted(seqs)
+    assert {21, 41, 60, *resets} <= set(seqs)
+    assert len(seqs) <= 11 + len(resets)
+    assert course["head"] == 60
+    assert course["events"] == [each for each in every if each["seq"] in seqs]
+    assert shared.client.get(f"{path}/course").json()["events"] == every
+    assert shared.client.get(f"{path}/course?points=2001").status_code == 422
+    assert shared.client.get("/v1/studies/nowhere/course").status_code == 404
+
+
+def test_records_can_be_had_without_the_weights_of_hypotheses(shared):
+    shared.client.post("/v1/studies", json={"name": "light", "space": {"box": [[0, 1]]}})
+    for i in range(6):
+        shared.client.post("/v1/studies/light/tell", json={"x": [i / 6], "y": i / 6})
+    every = shared.client.get("/v1/studies/light/events").json()["events"]
+    assert every[-1]["event"]["beliefs"]
+    light = shared.client.get("/v1/studies/light/events?beliefs=false").json()["events"]
+    for record in every:
+        record["event"].pop("beliefs", None)
+    for record in light:
+        record["event"].pop("beliefs", None)  # none yet at the first
+    assert light == every
+    assert "beliefs" not in light[-1]["event"]
+
+
+def test_what_was_believed_best_is_worked_out_from_the_journal(shared):
+    path = "/v1/studies/tracked"
+    shared.client.post("/v1/studies", json={"name": "tracked", "space": {"box": [[0, 1]]}, "seed": 3})
+    then = {}
+    for i in range(12):
+        record = shared.client.post(f"{path}/tell", json={"x": [(5 * i % 12) / 12], "y": i / 12}).json()
+        then[record["seq"]] = shared.client.get(f"{path}/best").json()
+    track = shared.client.get(f"{path}/track", params={"last": 8, "points": 4}).json()["track"]
+    assert [each["seq"] for each in track] == [6, 8, 10, 12]
+    assert [each["step"] for each in track] == [6, 8, 10, 12]
+    for each in track:
+        assert {name: each[name] for name in ("x", "mean", "std")} == {
+            name: then[each["seq"]][name] for name in ("x", "mean", "std")
+        }
+    again = shared.client.get(f"{path}/track", params={"last": 8, "points": 4}).json()["track"]
+    assert again == track
+    shared.client.post(f"{path}/correct", json={"record": 12, "y": -5.0})
+    now = shared.client.get(f"{path}/track", params={"last": 8, "points": 4}).json()["track"]
+    assert now[:3] == track[:3]
+    best = shared.client.get(f"{path}/best").json()
+    assert (now[3]["x"], now[3]["mean"]) == (best["x"], best["mean"])
+    assert shared.client.get(f"{path}/track?last=301").status_code == 422
+    assert shared.client.get("/v1/studies/nowhere/track").status_code == 404
+    shared.client.post("/v1/studies", json={"name": "untold", "space": {"box": [[0, 1]]}})
+    assert shared.client.get("/v1/studies/untold/track").json() == {"track": []}

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windvane import checks
 from windvane.errors import InvalidArgument
+from windvane.service import limits
 from windvane.service.answers import dumps, loads
 from windvane.service.limits import Buckets
+from windvane.study import Study
 
 JSON = {"Content-Type": "application/json"}
 
@@ -157,3 +160,19 @@ def test_answers_never_contain_what_is_not_json(value):
 def test_a_number_beyond_double_precision():
     with pytest.raises(InvalidArgument, match="double precision"):
         loads(b'{"a": [{"b": -1e400}]}')
+
+
+def test_limits_of_a_study_are_the_same_over_http(served):
+    served.create()
+    assert (
+        served.client.post("/v1/studies/plant/reset", json={"reason": "x" * checks.LONGEST}).status_code
+        == 201
+    )
+    answer = served.client.post("/v1/studies/plant/reset", json={"reason": "x" * (checks.LONGEST + 1)})
+    assert answer.status_code == 422
+    assert str(checks.LONGEST) in answer.json()["detail"]
+    study = Study.open(served.database, "plant")
+    assert study.reset("x" * checks.LONGEST).reset
+    for length, status in ((limits.KEY, 201), (limits.KEY + 1, 422)):
+        headers = {"Idempotency-Key": "k" * length}
+        assert served.client.post("/v1/studies/plant/ask", headers=headers).status_code == status

@@ -4,6 +4,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import windvane as wv
+from windvane.service import pages
 from windvane.service.pages import FOLDER
 from windvane.study import Study
 
@@ -112,3 +113,25 @@ def test_the_chart_library_is_the_installed_one(shared):
 
 def test_answers_with_data_are_not_kept_by_anybody(shared):
     assert shared.client.get("/v1/studies").headers["cache-control"] == "no-store"
+
+
+def test_the_documentation_is_served_where_it_has_been_built(start, tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    (site / "how-to" / "service").mkdir(parents=True)
+    (site / "index.html").write_text("<p>front</p>")
+    (site / "how-to" / "service" / "index.html").write_text("<p>the service</p>")
+    (site / "secret.py").write_text("no page")
+    (tmp_path / "outside.html").write_text("outside")
+    monkeypatch.setattr(pages, "SITE", site)
+    served = start(tmp_path / "with.db")
+    assert '<meta name="documentation" content="/static/docs/">' in served.client.get("/").text
+    for path, text in (("", "front"), ("index.html", "front"), ("how-to/service/", "the service")):
+        answer = served.client.get(f"/static/docs/{path}")
+        assert text in answer.text
+        assert answer.headers["content-security-policy"]
+    for path in ("secret.py", "none.html", "%2e%2e/outside.html", "..%2foutside.html"):
+        assert served.client.get(f"/static/docs/{path}").status_code == 404
+    monkeypatch.setattr(pages, "SITE", tmp_path / "nowhere")
+    bare = start(tmp_path / "without.db")
+    assert 'name="documentation"' not in bare.client.get("/").text
+    assert bare.client.get("/static/docs/index.html").status_code == 404

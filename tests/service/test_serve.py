@@ -2,19 +2,24 @@
 
 import http.client
 import json
+import logging
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 
 import httpx
 import pytest
+import uvicorn
 
 import windvane as wv
 from windvane.cli import main
+from windvane.service import running
+from windvane.service.logs import JsonLines
 from windvane.storage import Database
 from windvane.study import Study
 
@@ -52,6 +57,50 @@ def ended(process, number):
     return process.wait(120), process.stderr.read()
 
 
+STUCK = """
+import sys, threading, time
+from windvane.cli import main
+from windvane.study import Study
+
+def never(*_, **__):
+    print("begun", file=sys.stderr, flush=True)
+    time.sleep(3600)
+
+Study.create = never
+if __name__ == "__main__":
+    main(["serve", "--port", "0", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_it_ends_when_told_to_whatever_is_being_computed(tmp_path, workers):
+    script = tmp_path / "stuck.py"  # also read by the processes that it starts
+    script.write_text(STUCK)
+    command = [sys.executable, str(script), "--workers", workers]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        address = re.search(r"http://[\d.]+:\d+", process.stdout.readline())[0]
+        body = {"name": "plant", "space": {"box": [[0, 1]]}}
+        caller = threading.Thread(target=post_and_be_cut_off, args=(address, body))
+        caller.start()
+        assert "begun" in process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 0  # not the hour that the computation takes
+        caller.join()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def post_and_be_cut_off(address, body):
+    with pytest.raises(httpx.HTTPError):
+        httpx.post(f"{address}/v1/studies", json=body, timeout=600).raise_for_status()
+
+
 def test_a_demo_that_moves_and_stops_cleanly_under_open_streams(tmp_path):
     with (
         serving(tmp_path, "--demo") as (process, address),
@@ -71,6 +120,11 @@ def test_a_demo_that_moves_and_stops_cleanly_under_open_streams(tmp_path):
         assert (process.wait(120), process.stderr.read()) == (0, "")
     with Study.open(str(tmp_path / "windvane.db"), "demo") as study:
         assert study.summary().tells >= 2
+    with Study.open(str(tmp_path / "windvane.db"), "demo-oven") as study:
+        assert study.optimizer.safe == 0.95
+        told = [record for record in study.events() if record.kind == "told"]
+        assert told
+        assert all(set(record.event["outcomes"]) == {"heat"} for record in told)
 
 
 def test_terminated_with_streams_open(tmp_path):
@@ -133,9 +187,10 @@ def test_settings_that_cannot_be(capsys, tmp_path, bad):
     assert err.startswith("windvane: ")
 
 
-def test_a_demo_keeps_its_hands_off_a_study_of_ours(capsys, tmp_path):
+@pytest.mark.parametrize("name", ["demo", "demo-oven"])
+def test_a_demo_keeps_its_hands_off_a_study_of_ours(capsys, tmp_path, name):
     path = str(tmp_path / "a.db")
-    with Study.create(path, "demo", wv.Box([(0, 1)])) as study:
+    with Study.create(path, name, wv.Box([(0, 1)])) as study:
         code, _, err = run(capsys, "serve", "--db", path, "--demo", "--port", "0")
         assert code == 2
         assert "of yours" in err
@@ -180,3 +235,48 @@ def test_webhooks(capsys, tmp_path):
     assert run(capsys, "webhook", "remove", "1", "--db", path)[0] == 0
     assert run(capsys, "webhook", "remove", "1", "--db", path)[0] == 2
     assert "no webhooks" in run(capsys, "webhook", "list", "--db", path)[1]
+
+
+def test_the_log_as_json(tmp_path):
+    with serving(tmp_path, "--log-format", "json", "--log-level", "info") as (process, address):
+        assert httpx.get(f"{address}/health").status_code == 200
+        code, said = ended(process, signal.SIGTERM)
+    assert code == 0
+    lines = [json.loads(line) for line in said.splitlines()]
+    assert lines
+    assert {"time", "level", "logger", "message", "process", "thread"} <= set(lines[0])
+    assert lines[0]["level"] == "info"
+
+
+def test_a_traceback_is_one_line_of_json():
+    try:
+        raise RuntimeError("a fault\nof ours")
+    except RuntimeError:
+        record = logging.LogRecord("windvane", logging.ERROR, "", 0, "%s went wrong", ("it",), sys.exc_info())
+    line = JsonLines().format(record)
+    assert "\n" not in line
+    found = json.loads(line)
+    assert (found["message"], found["error"]) == ("it went wrong", "RuntimeError")
+    assert "of ours" in found["traceback"]
+
+
+def test_older_supervisors_are_told_what_to_run(monkeypatch):
+    """uvicorn up to 0.35 has another signature."""
+    made = []
+
+    class Older:
+        def __init__(self, config, target, sockets):
+            made.append((config, target, sockets))
+
+    class Newer:
+        def __init__(self, config, sockets):
+            made.append((config, None, sockets))
+
+    with socket.socket() as sock:
+        for kind in (Older, Newer):
+            monkeypatch.setattr(running, "Multiprocess", kind)
+            settings = uvicorn.Config("windvane.service.running:worker", factory=True, workers=2)
+            running._supervisor(settings, sock)
+    assert callable(made[0][1])
+    assert made[1][1] is None
+    assert [each[2] for each in made] == [[sock], [sock]]

@@ -1,83 +1,23 @@
 """Webhooks: signed, retried, given up, and never in the way of a tell. The receiver checks signatures by itself."""
 
-import hashlib
-import hmac
 import http.client
 import json
 import re
 import socket
 import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from receiver import Receiver, until, verified
+from sending import PERIODIC, outcomes, reset_twice, sending
 
 import windvane as wv
 from windvane.service import sender
-from windvane.service.metrics import Metrics
-from windvane.service.sender import ATTEMPTS, Sender, wait_before
+from windvane.service.sender import ATTEMPTS, wait_before
 from windvane.storage import Database
 from windvane.study import Study
-
-PERIODIC = {"algorithm": "r-gp-ucb", "period": 2}  # resets every second step, whatever it is told
-
-
-class Receiver:
-    """A server that keeps what it is sent; `answers` are the statuses it gives, the last one for ever."""
-
-    def __init__(self, answers=(200,), delay=0.0, holds=False):
-        self.calls, self.answers, self.delay = [], list(answers), delay
-        self.release = threading.Event()
-        if not holds:
-            self.release.set()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.calls.append((self.path, dict(self.headers), body, time.time()))
-                time.sleep(outer.delay)
-                outer.release.wait()
-                status = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
-                self.send_response(status)
-                if status == 302:
-                    self.send_header("Location", "/elsewhere")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook?from=windvane"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.release.set()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
-
-
-def until(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert condition()
-
-
-def verified(secret, headers, body):
-    """As the documentation tells a receiver to do it."""
-    parts = dict(part.split("=", 1) for part in headers["Windvane-Signature"].split(","))
-    expected = hmac.new(secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
-    assert abs(time.time() - int(parts["t"])) < 60
-    return hmac.compare_digest(expected, parts["v1"])
 
 
 def documented():
@@ -95,31 +35,6 @@ def documented():
 def database(tmp_path):
     with Database(str(tmp_path / "studies.db"), create=True) as found:
         yield found
-
-
-@contextmanager
-def sending(database, first_wait=0.05):
-    metrics = Metrics(database)
-    thread = Sender(database, metrics, first_wait=first_wait, idle=0.01)
-    thread.start()
-    try:
-        yield metrics
-    finally:
-        thread.stop()
-
-
-def outcomes(metrics):
-    lines = metrics.text().decode().splitlines()
-    found = [line for line in lines if line.startswith("windvane_webhook_deliveries_total{")]
-    return {line.split('"')[1]: float(line.split()[-1]) for line in found}
-
-
-def reset_twice(database, name="plant"):
-    study = Study.create(database, name, wv.Box([(0, 1)]), seed=0, **PERIODIC)
-    for i in range(4):
-        study.add([0.2 * i], 0.1)
-    assert study.summary().resets >= 1
-    return study.summary().resets
 
 
 def test_signed_and_complete(start):

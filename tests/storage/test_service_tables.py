@@ -58,9 +58,24 @@ def test_bad_tokens_and_webhooks(database):
         database.tokens.add("x", [])
     with pytest.raises(UnknownName, match="scope='admin'"):
         database.tokens.add("x", ["admin"])
-    for url in ("ftp://x/", "http://", "nonsense", None):
+    for url in (
+        *(
+            "ftp://x/",
+            "http://",
+            "nonsense",
+            None,
+            3,
+            b"http://x/",
+            "http://[::1",
+            "http://x:99999/",
+            "http://x:0/",
+        ),
+        *("http://x:-1/", "http://x:port/", "http://x/a b", "http://x/\n", "http://x/é", "//x/"),
+    ):
         with pytest.raises(InvalidArgument, match="url="):
             database.webhooks.add(url)
+    with pytest.raises(InvalidArgument, match="at most 2000"):
+        database.webhooks.add(f"http://x/{'x' * 2000}")
     with pytest.raises(InvalidArgument, match="secret"):
         database.webhooks.add("http://localhost/", None, "short")
     with pytest.raises(UnknownName, match="'none'"):

@@ -2,6 +2,8 @@
 
 import json
 import math
+from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -250,3 +252,50 @@ def test_a_model_that_is_too_sure_is_called_so():
     assert "more cautious than it need be" in str(explained(opt, told(opt, steps(90))))
     opt = wv.make("gp-ucb", BOX, **PRIOR)
     assert "Too few observations" in str(explained(opt, told(opt, steps(5))))
+
+
+def test_auto_leads_with_the_evidence_for_the_change():
+    """When, how sure, against what, what moved; the observation at the reset comes after that."""
+    opt = wv.make("auto", BOX, seed=0)
+    records = told(opt, steps(80, jump=50, seed=1))
+    found = explained(opt, records)
+    line = str(found).splitlines()[1]
+    assert line.startswith(f"A sudden change at step {found.reset.change['step']}")
+    for earlier, later in pairwise(
+        (
+            "is believed with probability",
+            "for the next best explanation",
+            "measured before",
+            "the last reset was at step",
+            "The observation that settled it: expected",
+            "no delta",
+        )
+    ):
+        assert line.index(earlier) < line.index(later)
+    assert "not inferred" not in line
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        (lambda step: 0.5 * step, "time {:g} (step {})"),
+        (lambda step: 1_772_366_400.0 + 600.0 * step, "UTC (step {1})"),
+    ],
+)
+def test_times_are_those_of_the_caller(time, expected):
+    opt = wv.make("auto", BOX, seed=0)
+    records = []
+    for number, (x, y) in enumerate(steps(80, jump=50, seed=1), start=1):
+        event = json.loads(json.dumps(opt.tell(x, y, time=time(number)).as_dict()))
+        records.append(Record(number, "told", 0.0, x=event["x"], y=y, step=number, event=event,
+                              reset=event["reset"], reason=event["reason"]))  # fmt: skip
+    found = explained(opt, records)
+    change = found.reset.change
+    assert change["time"] == time(change["step"])
+    for step in (change["step"], found.reset.step, found.data.oldest_step):
+        assert expected.format(time(step), step) in str(found)
+    assert found.data.oldest_time == pytest.approx(time(found.data.oldest_step))
+    if "UTC" in expected:
+        start = datetime.fromtimestamp(time(change["step"]), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        assert str(found).splitlines()[1].startswith(f"A sudden change at {start}")
+        assert "e+09" not in str(found)

@@ -3,14 +3,18 @@
 import csv
 import io
 import json
+import os
+import stat
 import tracemalloc
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from sqlalchemy import update
 
 import windvane as wv
-from windvane.errors import InvalidArgument, InvalidType, StorageFailure, UnknownName
+from windvane.errors import CorruptState, InvalidArgument, InvalidType, StorageFailure, UnknownName
+from windvane.storage.schema import checkpoints
 from windvane.study import Study, export
 
 AFTER = [
@@ -242,3 +246,43 @@ def test_mistakes(study, tmp_path, path, format, error, said):
 def test_a_path_that_is_none(study):
     with pytest.raises(InvalidType, match="path=3"):
         study.export(3)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_damaged_checkpoint_does_not_keep_the_journal_from_being_exported(tmp_path, kind):
+    with lived(tmp_path) as study:
+        study.export(tmp_path / f"before.{kind}")
+        with study.database.link.writing() as connection:
+            connection.execute(update(checkpoints).values(state="no state"))
+    with Study.open(tmp_path / "study.db", "study") as study:
+        with pytest.raises(CorruptState):
+            study.ask()
+        study.export(tmp_path / f"after.{kind}")
+    before, after = ((tmp_path / f"{when}.{kind}").read_bytes() for when in ("before", "after"))
+    assert before == after
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_an_export_is_its_owners_alone(tmp_path, kind):
+    file = tmp_path / f"log.{kind}"
+    before = os.umask(0o022)
+    try:
+        with lived(tmp_path) as study:
+            study.export(file)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_nobody_else_reads_while_it_is_written(tmp_path, monkeypatch):
+    seen = []
+    with lived(tmp_path) as study:
+        batches = export._batches
+
+        def watched(found):
+            seen.extend(stat.S_IMODE(file.stat().st_mode) for file in tmp_path.glob(".*log.csv"))
+            return batches(found)
+
+        monkeypatch.setattr(export, "_batches", watched)
+        study.export(tmp_path / "log.csv")
+    assert seen == [0o600]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
-from windvane.storage import Database
+from windvane.storage import Database, journal
 from windvane.study import Study
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
@@ -340,6 +340,28 @@ def test_while_others_write(database_url):
         wanted |= {seq_of(study, trials[2 * i + 1]): 0.01 * i for i in range(6)}
         assert exact(study.optimizer) == exact(oracle(study, *ALGORITHMS["et-gp-ucb"], wanted))
         rebuilt(study)
+
+
+def test_while_another_corrects_between_two_reads(database_url, monkeypatch):
+    """Whoever catches up reads the head, the records and the checkpoint one after another: the journal may grow."""
+    with made(database_url, ALGORITHMS["et-gp-ucb"]) as study, Study.open(database_url, "line") as other:
+        trials = told(study, 8)
+        other.retract(trials[2])  # so that this process needs the checkpoint
+        read, corrected = journal.read, []
+
+        def read_and_be_overtaken(*args, **options):
+            records = read(*args, **options)
+            if not corrected:
+                corrected.append(True)
+                other.correct(trials[4], 0.25)
+            return records
+
+        monkeypatch.setattr(journal, "read", read_and_be_overtaken)
+        assert study.best().mean == other.best().mean
+        monkeypatch.undo()
+        assert corrected
+        wanted = {seq_of(study, trials[2]): None, seq_of(study, trials[4]): 0.25}
+        assert exact(study.optimizer) == exact(oracle(study, *ALGORITHMS["et-gp-ucb"], wanted))
 
 
 # -- the space -----------------------------------------------------------------------------------------------------

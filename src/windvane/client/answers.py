@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from windvane.codec import decode
+from windvane.constraints import Constraint, constraint_from_json
 from windvane.data import Event
 from windvane.errors import Unavailable
 from windvane.spaces import Domain
@@ -62,7 +63,8 @@ class RemoteRecord:
     """One entry of a study's journal, the `seq`-th.
 
     `at` is when it was recorded, in seconds since 1970; `time` the caller's own timestamp. `trial` is None
-    for an evaluation that nobody asked for. `event` is everything that happened at a tell.
+    for an evaluation that nobody asked for. `event` is everything that happened at a tell. `violated` are the
+    constraints beyond their limits at a tell, and `outcome_resets` those whose own model was reset.
     """
 
     seq: int
@@ -72,12 +74,15 @@ class RemoteRecord:
     x: Any = None
     y: float | None = None
     time: float | None = None
+    expires: float | None = None
     step: int | None = None
     reset: bool = False
     reason: str = ""
     event: Mapping[str, Any] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     key: str | None = None
+    violated: Sequence[str] = ()
+    outcome_resets: Sequence[str] = ()
 
     def as_event(self) -> Event:
         """The event of a tell, as the optimiser gave it; see `Event.from_dict` for what JSON cannot say."""
@@ -88,7 +93,12 @@ class RemoteRecord:
 
 @dataclass(frozen=True)
 class RemoteSummary:
-    """A study at a glance. `head` numbers its last record; `size` is the number of observations in use."""
+    """A study at a glance. `head` numbers its last record; `size` is the number of observations in use.
+
+    `constraints` are as the service spells them, `limits` the same as objects. `violations` counts the tells
+    with a constraint beyond its limit; `last_violation` and `last_retreat` are steps.
+    `damaged` says why the study cannot be opened, if it cannot.
+    """
 
     name: str
     algorithm: str
@@ -104,6 +114,17 @@ class RemoteSummary:
     size: int | None = None
     last_at: float | None = None
     last_reset: int | None = None
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    safe: float | None = None
+    violations: int = 0
+    last_violation: int | None = None
+    last_retreat: int | None = None
+    damaged: str | None = None
+
+    @cached_property
+    def limits(self) -> dict[str, Constraint]:
+        """The constraints by name."""
+        return {name: constraint_from_json(each, name) for name, each in self.constraints.items()}
 
     @cached_property
     def space(self) -> Domain:

@@ -9,7 +9,7 @@ from windvane.checks import integer, real
 from windvane.client.address import Address
 from windvane.client.answers import RemoteSummary, listed, read
 from windvane.client.remote import RemoteStudy
-from windvane.client.spelling import body, options_json, space_json
+from windvane.client.spelling import body, expiry, options_json, space_json
 from windvane.client.transport import Request, Transport
 from windvane.errors import InvalidArgument
 from windvane.spaces import Domain
@@ -68,7 +68,7 @@ class Client:
         *,
         goal: str = "maximize",
         seed: int | None = None,
-        expires_after: float = DAY,
+        expires_after: float | None = DAY,
         metadata: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> RemoteStudy:
@@ -83,7 +83,7 @@ class Client:
             algorithm=algorithm,
             goal=goal,
             seed=seed,
-            expires_after=expires_after,
+            expires_after=expiry(expires_after),
             metadata=None if metadata is None else dict(metadata),
             options=options_json(options) or None,
         )

@@ -14,12 +14,13 @@ import numpy as np
 from windvane.checks import Array, Time, instant, integer, one_of, real
 from windvane.client import stream
 from windvane.client.answers import RemoteExplanation, RemoteRecord, RemoteSummary, RemoteTrial, listed, read
-from windvane.client.spelling import body, space_json
+from windvane.client.spelling import UNSET, body, expiry, space_json
 from windvane.client.transport import Request, Transport
+from windvane.constraints import Constraint
 from windvane.data import Best, Event
-from windvane.errors import InvalidArgument, InvalidType
+from windvane.errors import InvalidArgument, InvalidType, Unavailable
 from windvane.files import whole
-from windvane.reading import Reading
+from windvane.reading import Reading, noise_of_one, outcomes_of
 from windvane.spaces import Domain
 from windvane.spelling import plain
 
@@ -57,7 +58,7 @@ class RemoteStudy:
         context: Mapping[str, Any] | None = None,
         available: Any = None,
         count: None = None,
-        expires_after: float | None = None,
+        expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> RemoteTrial: ...
@@ -70,7 +71,7 @@ class RemoteStudy:
         context: Mapping[str, Any] | None = None,
         available: Any = None,
         count: int,
-        expires_after: float | None = None,
+        expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> list[RemoteTrial]: ...
@@ -82,12 +83,13 @@ class RemoteStudy:
         context: Mapping[str, Any] | None = None,
         available: Any = None,
         count: int | None = None,
-        expires_after: float | None = None,
+        expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> RemoteTrial | list[RemoteTrial]:
-        """A point to evaluate. Every call begins a new trial; it expires when the study says, or as given.
+        """A point to evaluate. Every call begins a new trial.
 
+        It expires when the study says, or `expires_after` so many seconds; None: never.
         `context` says what is observed now, if the space has contexts; the point has them in it. `available`
         are the only points that may be asked for this time, of a finite space. With `count` it is a list of
         so many trials, each with a point chosen beside the others.
@@ -97,7 +99,7 @@ class RemoteStudy:
             context=_seen(context),
             available=None if available is None else list(plain(available)),
             count=None if count is None else integer("count", count, at_least=1),
-            expires_after=expires_after,
+            expires_after=expiry(expires_after),
             metadata=_notes(metadata),
         )
         found = self._post("ask", sent, key)
@@ -113,15 +115,18 @@ class RemoteStudy:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> Event:
         """The value observed in a trial. When this returns it is on the service's disk, once.
 
         `noise_variance`, or its root `std`, is that of the noise in this value, if it is known. `y` may be a
-        list of repeats.
+        list of repeats. Values of constraints are told by name, as in `tell(trial, y, heat=84.2)`, or in a
+        dict, `outcomes`; what was not measured is left out.
         """
-        told = _told(y, noise_variance, std)
+        told = _told(y, noise_variance, std, outcomes, named)
         sent = body(trial=_number(trial), **told, time=_time(time), metadata=_notes(metadata))
         return read(RemoteRecord, self._post("tell", sent, key)).as_event()
 
@@ -133,11 +138,13 @@ class RemoteStudy:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> Event:
         """A value that nobody asked for, observed at any point of the space."""
-        told = _told(y, noise_variance, std)
+        told = _told(y, noise_variance, std, outcomes, named)
         sent = body(x=plain(x), **told, time=_time(time), metadata=_notes(metadata))
         return read(RemoteRecord, self._post("tell", sent, key)).as_event()
 
@@ -181,16 +188,25 @@ class RemoteStudy:
     def correct(
         self,
         trial: RemoteTrial | RemoteRecord | int,
-        y: float | Sequence[float],
+        y: float | Sequence[float] | None = None,
         reason: str = "",
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> RemoteRecord:
-        """Another value for a trial, or for a record; as `retract` otherwise."""
-        right = _told(y, noise_variance, std)
+        """Another value for a trial, or for a record; as `retract` otherwise.
+
+        What was told of constraints stays unless it is told anew, as in `correct(trial, heat=84.2)`; None: it
+        was not measured after all.
+        """
+        right: dict[str, Any] = {"noise_variance": noise_of_one(noise_variance, std)}
+        right["outcomes"] = outcomes_of(outcomes, named) or None
+        if y is not None:
+            right = _told(y, noise_variance, std, None, {}) | {"outcomes": right["outcomes"]}
         sent = body(**_target(trial), **right, reason=reason, metadata=_notes(metadata))
         return read(RemoteRecord, self._post("correct", sent, key))
 
@@ -221,6 +237,11 @@ class RemoteStudy:
         """Where points come from."""
         return self.summary().space
 
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """What must hold beside the objective, by name."""
+        return self.summary().limits
+
     def trials(self) -> list[RemoteTrial]:
         """The trials that wait for an answer, oldest first."""
         found = listed(self._get("/trials", {"status": "pending"}), "trials")
@@ -233,9 +254,13 @@ class RemoteStudy:
         *,
         kinds: Iterable[str] | None = None,
         resets: bool = False,
+        violations: bool = False,
         newest: bool = False,
     ) -> list[RemoteRecord]:
-        """The journal in order, after a certain record; with `newest`, the last `limit` records."""
+        """The journal in order, after a certain record; with `newest`, the last `limit` records.
+
+        With `resets` or `violations` only those at which there was one.
+        """
         last = integer("after", after, at_least=0)
         wanted = None if limit is None else integer("limit", limit, at_least=1)
         if newest and (wanted is None or wanted > PAGE):
@@ -243,6 +268,7 @@ class RemoteStudy:
         query = {
             "kind": [] if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds],
             "resets": "true" if resets else "false",
+            "violations": "true" if violations else "false",
             "newest": "true" if newest else "false",
         }
         found: list[RemoteRecord] = []
@@ -274,12 +300,23 @@ class RemoteStudy:
         query = None if seen is None else {"context": json.dumps(seen)}
         return read(Best, self._get("/best", query))
 
-    def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
-        """Mean and standard deviation of the objective at points."""
-        sent = body(points=plain(points), time=_time(time))
-        found = self._transport.json(Request("POST", f"{self._path}/predict", sent))
+    def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of the objective, or `of` a constraint, at points."""
+        found = self._predicted(points, time, of=of)
         mean, std = (np.array(listed(found, name), dtype=np.float64) for name in ("mean", "std"))
         return mean, std
+
+    def feasibility(self, points: Any, time: Time = None) -> dict[str, Array]:
+        """How probably each constraint holds at points, by its name."""
+        found = self._predicted(points, time, feasibility=True)
+        each = found.get("feasibility") if isinstance(found, dict) else None
+        if not isinstance(each, dict):
+            raise Unavailable("answer: lacks feasibility; is the service of an earlier version?")
+        return {name: np.array(chances, dtype=np.float64) for name, chances in each.items()}
+
+    def _predicted(self, points: Any, time: Time, **more: Any) -> Any:
+        sent = body(points=plain(points), time=_time(time), **more)
+        return self._transport.json(Request("POST", f"{self._path}/predict", sent))
 
     def explain(self) -> RemoteExplanation:
         """In words and figures: the last reset and why, what is believed best now, and how sure that is."""
@@ -296,7 +333,7 @@ class RemoteStudy:
         request = Request(
             "GET", f"{self._path}/export?{urlencode({'format': one_of('format', kind, NAMES)})}"
         )
-        with whole(target) as draft:
+        with whole(target, private=True) as draft:
             self._transport.save(request, draft)
 
     # -- requests ------------------------------------------------------------------------------------
@@ -320,9 +357,9 @@ def _target(trial: RemoteTrial | RemoteRecord | int) -> dict[str, int]:
     return {"trial": _number(trial)}
 
 
-def _told(y: Any, noise_variance: Any, std: Any) -> dict[str, Any]:
+def _told(y: Any, noise_variance: Any, std: Any, outcomes: Any, named: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return Reading.of(y, noise_variance, std).told
+        return {**Reading.of(y, noise_variance, std).told, "outcomes": outcomes_of(outcomes, named) or None}
     except (InvalidArgument, InvalidType) as error:
         if str(error).startswith("y"):
             error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")

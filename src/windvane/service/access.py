@@ -1,8 +1,9 @@
 """Who may come in, decided before a request's body is read.
 
-Without tokens the service is open to this machine alone, and to nothing that a foreign page can make a
-browser on this machine do: the Host must be a loopback name (else a foreign name that resolves to
-127.0.0.1 would get in), and what writes must come from the service's own page or from no page at all.
+Without tokens the service is open to its own user on this machine alone, and to nothing that a foreign page
+can make a browser on this machine do: the Host must be a loopback name (else a foreign name that resolves to
+127.0.0.1 would get in), and what writes must come from the service's own page or from no page at all. Behind
+a proxy everybody would seem to be on this machine: see docs/decisions/0043-without-tokens.md.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from windvane.errors import InvalidArgument
 from windvane.service.config import Config, is_loopback
 from windvane.service.limits import Buckets
+from windvane.service.owners import is_another_user
 from windvane.service.problems import Refused, retry_after
+from windvane.service.protocol import CONNECTION
 from windvane.storage import SCOPES, Database, Token
 
-PUBLIC = ("/health", "/", "/favicon.ico")  # and the page's files, which hold nothing of anybody's
+PUBLIC = ("/health", "/ready", "/", "/favicon.ico")  # and the page's files, which hold nothing of anybody's
 PUBLIC_FOLDERS = ("/static/", "/studies/")
 REMEMBERED = 1000
-FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+FORWARDED = ("forwarded", "via", "x-real-ip", "x-client-ip", "x-original-host", "true-client-ip", "cf-ray")
+FORWARDED_PREFIX = "x-forwarded-"
 Call = Callable[..., Awaitable[object]]
 
 
@@ -66,6 +71,12 @@ class Known:
             until, token = self._found.get(_digest(secret), (0.0, None))
         return token if self._clock() < until else None
 
+    def whose(self, secret: str) -> int | None:
+        """The number of a token that was found good at some time, to count its requests by."""
+        with self._lock:
+            found = self._found.get(_digest(secret))
+        return None if found is None else found[1].id
+
     def put(self, secret: str, token: Token) -> None:
         """Remember a token that was found good."""
         with self._lock:
@@ -90,13 +101,14 @@ class Door:
         self._locked = not config.open_to_loopback or bool(database.tokens.list())
         self._looked = float("-inf")
 
-    async def enter(self, method: str, path: str, headers: Mapping[str, str], client: str | None) -> Identity:
+    async def enter(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> Identity:
         """Who is asking; `Refused` if they may not come in."""
-        secret = _bearer(headers.get("authorization"))
-        token = None if secret is None else self._known.get(secret)
-        self._limit(f"token {token.id}" if token else f"address {client}")
+        secret, path = _bearer(headers.get("authorization")), scope["path"]
+        known = None if secret is None else self._known.whose(secret)
+        self._limit(f"address {self._address(scope, headers)}" if known is None else f"token {known}")
         if path in PUBLIC or path.startswith(PUBLIC_FOLDERS):
             return ANYBODY
+        token = None if secret is None else self._known.get(secret)
         if token is None and secret is not None:
             token = await self._check(secret)
         if token is not None:
@@ -105,8 +117,15 @@ class Door:
             raise _unauthorised("the token is not valid; it may have been revoked")
         if await self._needs_tokens():
             raise _unauthorised("a token is needed: Authorization: Bearer wv_...")
-        self._from_this_machine(method, headers, client)
+        self._from_this_machine(scope, headers)
         return THIS_MACHINE
+
+    def _address(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
+        """Where a request comes from: what a proxy says is believed only if there is said to be one."""
+        client = scope.get("client")
+        forwarded = headers.get("x-forwarded-for", "") if self._config.behind_proxy else ""
+        last = forwarded.rpartition(",")[2].strip()  # what came before it, anybody may have written
+        return last[:100] or (client[0] if client else None)
 
     def _limit(self, caller: str) -> None:
         wait = self._buckets.wait(caller)
@@ -130,9 +149,19 @@ class Door:
             self._looked = now
         return self._locked
 
-    def _from_this_machine(self, method: str, headers: Mapping[str, str], client: str | None) -> None:
-        if client is None or not is_loopback(client) or any(name in headers for name in FORWARDED):
+    def _from_this_machine(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        method, client = scope["method"], scope.get("client")
+        if client is None or not is_loopback(client[0]) or self._config.behind_proxy or _forwarded(headers):
             raise _forbidden("without tokens only this machine is served; `windvane token add` makes one")
+        if scope["http_version"] == "1.0":  # as a plain proxy_pass of nginx asks
+            raise _forbidden(
+                "without tokens HTTP/1.0 is not served: proxies speak it. `windvane token add` makes one"
+            )
+        if _is_another_user(scope):
+            raise _forbidden(
+                "without tokens only the user who runs the service is served, and no proxy of another user; "
+                "`windvane token add` makes one"
+            )
         host = headers.get("host", "")
         if not is_loopback(_hostname(host)):
             raise _forbidden(f"Host {host[:100]!r}: without tokens it must be localhost or 127.0.0.1")
@@ -143,6 +172,20 @@ class Door:
             raise _forbidden(f"Origin {origin[:100]!r}: a page of another site may not write here")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             raise _forbidden("a page of another site may not write here")
+
+
+def _forwarded(headers: Mapping[str, str]) -> bool:
+    """Whether a proxy says that it is one."""
+    return any(name in FORWARDED or name.startswith(FORWARDED_PREFIX) for name in map(str.lower, headers))
+
+
+def _is_another_user(scope: Mapping[str, Any]) -> bool:
+    """Whether another user of this machine asks; looked up once for each connection."""
+    notes: dict[str, Any] = scope.get("extensions", {}).get(CONNECTION, {})
+    if "another" not in notes:
+        client, server = scope["client"], scope.get("server")
+        notes["another"] = server is not None and is_another_user(tuple(client), tuple(server))
+    return bool(notes["another"])
 
 
 def _bearer(header: str | None) -> str | None:

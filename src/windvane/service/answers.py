@@ -1,4 +1,4 @@
-"""JSON in and out: never NaN, never infinity, never a lone surrogate."""
+"""JSON in and out: never NaN, never infinity; a lone surrogate, which UTF-8 cannot carry, is escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 from starlette.responses import Response
 
 from windvane.errors import InvalidArgument
@@ -28,11 +28,14 @@ def dumps(content: Any) -> bytes:
     >>> dumps({"threshold": float("inf"), "y": 0.1})
     b'{"threshold":null,"y":0.1}'
     """
-    try:
-        text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    try:  # ten times as fast as json, and so much shorter does it hold up all other threads
+        return to_json(content, inf_nan_mode="null")
     except ValueError:
         text = json.dumps(_finite(content), ensure_ascii=False, separators=(",", ":"))
-    return text.encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # of a record that was written before text was checked
+        return json.dumps(_finite(content), separators=(",", ":")).encode()
 
 
 def _finite(value: Any) -> Any:

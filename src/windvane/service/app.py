@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -41,19 +40,21 @@ def create_app(config: Config) -> FastAPI:
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
         sender = Sender(service.database, service.metrics) if config.webhooks else None
-        watch = asyncio.create_task(service.streams.watch(partial(service.call, service.heads)))
+        watch = asyncio.create_task(service.streams.watch(*service.watched))
+        await service.peers.start()
         with _told_to_stop(service):
             if sender is not None:
                 sender.start()
-                service.on_reset = sender.wake
+                service.wake_sender, service.health.sender_alive = sender.wake, lambda: sender.alive
             yield
         service.streams.close()
         watch.cancel()
         with suppress(asyncio.CancelledError):
             await watch
+        await service.peers.close()
         if sender is not None:
-            await asyncio.to_thread(sender.stop)
-        service.close()
+            await asyncio.to_thread(sender.stop, config.closing)
+        await asyncio.to_thread(service.close, config.closing)
 
     app = FastAPI(
         title="Windvane",

@@ -19,12 +19,19 @@ Point = Vector | Arm | Named
 Seen = Annotated[dict[str, Scalar], Field(max_length=limits.PARAMETERS)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Repeats = Annotated[list[Finite], Field(min_length=1, max_length=limits.REPEATS)]
+Outcomes = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=limits.NAME)], Finite | None],
+    Field(
+        max_length=limits.PARAMETERS,
+        description='values of constraints by name: {"heat": 84.2}; null, or left out: not measured',
+    ),
+]
 Serial = Annotated[int, Field(ge=1, le=limits.SERIAL)]
 
 
 Metadata = Annotated[
     dict[str, Any],
-    Field(description="anything of yours, at most 16 kB of JSON"),
+    Field(description=f"anything of yours, at most {limits.METADATA:,} bytes of JSON"),
 ]
 
 
@@ -131,6 +138,15 @@ class CreateBody(Body):
                     "goal": "minimize",
                     "options": {"delta": 0.05},
                 },
+                {
+                    "name": "oven",
+                    "space": {"parameters": {"power": {"real": [0, 10], "unit": "kW"}}},
+                    "options": {
+                        "constraints": {"heat": {"at_most": 90, "unit": "°C"}, "purity": {"at_least": 0.8}},
+                        "safe": 0.95,
+                        "start": [{"power": 2}],
+                    },
+                },
             ]
         }
     )
@@ -156,7 +172,10 @@ class CreateBody(Body):
         dict[str, Any],
         Field(
             max_length=50,
-            description='numbers, pairs, or components such as {"type": "RBF", "lengthscale": [0.2]}',
+            description='numbers, pairs, or components such as {"type": "RBF", "lengthscale": [0.2]}; '
+            'constraints are {"heat": {"at_most": 90, "unit": "°C"}, "purity": {"at_least": 0.8}}, "safe" is '
+            'the probability with which each must hold where a point is asked for, and "start" a list of '
+            "settings that are known to be safe",
         ),
     ] = Field(default_factory=dict)
 
@@ -184,7 +203,10 @@ class AskBody(Body):
         int | None,
         Field(ge=1, le=limits.AT_ONCE, description="so many trials at once; the answer is then a list"),
     ] = None
-    expires_after: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    expires_after: Annotated[
+        Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,
+        Field(description="seconds until the trial expires; null: never; left out: as the study says"),
+    ] = None
     metadata: Metadata | None = None
 
 
@@ -198,6 +220,7 @@ class TellBody(Body):
                 {"x": [0.2, 0.4], "y": 0.1},
                 {"trial": 1, "y": 0.7, "std": 0.05},
                 {"trial": 1, "y": [0.7, 0.8, 0.75]},
+                {"trial": 1, "y": 0.7, "outcomes": {"heat": 84.2}},
             ]
         }
     )
@@ -209,6 +232,7 @@ class TellBody(Body):
         Positive | None, Field(description="of the noise of one value, if it is known; or give std")
     ] = None
     std: Annotated[Positive | None, Field(description="its root")] = None
+    outcomes: Outcomes | None = None
     time: Finite | None = None
     metadata: Metadata | None = None
 
@@ -232,12 +256,26 @@ class FailBody(Body):
 
 
 class PredictBody(Body):
-    """Points to predict the objective at."""
+    """Points to predict the objective, or a constraint, at."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"points": [[0.2, 0.4], [0.5, 0.5]]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"points": [[0.2, 0.4], [0.5, 0.5]]},
+                {"points": [{"power": 3.5}], "of": "heat", "feasibility": True},
+            ]
+        }
+    )
 
     points: Annotated[list[Point], Field(min_length=1, max_length=limits.POINTS)]
     time: Finite | None = None
+    of: Annotated[
+        str | None,
+        Field(min_length=1, max_length=limits.NAME, description="a constraint; null: the objective"),
+    ] = None
+    feasibility: Annotated[
+        bool, Field(description="also how probably the constraints hold at the points")
+    ] = False
 
 
 Words = Annotated[str, Field(max_length=limits.REASON)]
@@ -272,9 +310,18 @@ class RetractBody(Body):
 class CorrectBody(RetractBody):
     """The right value of a trial, or of a record if nobody had asked for it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "y": 0.39}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"trial": 1, "y": 0.39}, {"trial": 1, "outcomes": {"heat": 84.2}}]}
+    )
 
-    y: Annotated[Finite | Repeats, Field(description="a number, or a list of repeats that it is the mean of")]
+    y: Annotated[
+        Finite | Repeats | None,
+        Field(description="a number, or a list of repeats that it is the mean of; null: it was right"),
+    ] = None
+    outcomes: Annotated[
+        Outcomes | None,
+        Field(description="the right values of constraints; null: that one was not measured after all"),
+    ] = None
     noise_variance: Annotated[Finite | None, Field(gt=0, description="of y, or of each repeat")] = None
     std: Annotated[Finite | None, Field(gt=0, description="the root of that, instead")] = None
 

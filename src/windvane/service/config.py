@@ -52,11 +52,18 @@ class Config:
     body_limit: int = 1_000_000  # bytes
     streams: int = 100  # live at once, in one process
     open_studies: int = 256  # kept in memory
-    threads: int = 8  # that wait for the database and compute
+    threads: int = 8  # that wait for the database
+    readers: int = 2  # threads that look at the model
+    writers: int = 32  # threads for steps, of which one works at a time unless it takes long
+    requests: int = 500  # answered at once, in one process
+    closing: float = 0.5  # seconds that what is being written, and what is being sent, have at the end
     poll: float = 0.25  # seconds
     heartbeat: float = 15.0
     remember: float = 2.0
     webhooks: bool = True  # whether this process delivers them
+    workers: int = 1  # processes that share the socket
+    folder: str = ""  # where they meet
+    behind_proxy: bool = False  # whether what X-Forwarded-For says last is true
 
     def __post_init__(self) -> None:
         if not self.database:
@@ -65,8 +72,10 @@ class Config:
         for name in ("rate", "poll", "heartbeat"):
             real(name, getattr(self, name), above=0.0)
         real("burst", self.burst, at_least=1.0)
-        real("remember", self.remember, at_least=0.0)
-        for name in ("body_limit", "streams", "open_studies", "threads"):
+        for name in ("remember", "closing"):
+            real(name, getattr(self, name), at_least=0.0)
+        sizes = ("body_limit", "streams", "open_studies", "requests")
+        for name in (*sizes, "threads", "readers", "writers", "workers"):
             integer(name, getattr(self, name), at_least=1)
 
     @property

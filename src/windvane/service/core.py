@@ -1,17 +1,19 @@
 """What the routes share: the database, the studies that are open, and the threads that work on them.
 
-A request waits for its turn with a study in the event loop, not in a thread: so a slow study, or a
-hundred requests to one, leave threads for the others.
+What writes waits for its turn with a study in the event loop, not in a thread: so a hundred requests to one
+study leave threads for the others. What reads the model has threads of its own and works on a snapshot: it
+waits for no step, and steps do not wait for it. Whatever else asks the database has a third set.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -19,13 +21,19 @@ from fastapi import Request
 
 from windvane.errors import UnknownName
 from windvane.service.config import Config
-from windvane.service.engine import Engine
+from windvane.service.health import Health
 from windvane.service.metrics import Metrics
-from windvane.service.streams import Streams
-from windvane.storage import Database, Summary, journal
+from windvane.service.peers import Peers
+from windvane.service.pool import DaemonPool
+from windvane.service.problems import Refused, retry_after
+from windvane.service.streams import Heads, Streams, Tokens
+from windvane.service.writers import Writers
+from windvane.storage import Database, Record, Summary, journal
 from windvane.study import Study
 
 R = TypeVar("R")
+CLOSING = 30.0  # seconds that what is being written has at the end, unless it is told otherwise
+LONG_WAITING = 50  # requests that wait for their turn to compute for long
 
 
 class OpenStudies:
@@ -45,12 +53,6 @@ class OpenStudies:
                 self._open.move_to_end(name)
                 return found[1]
         return self.current(self._database.find(name))
-
-    def known(self, name: str) -> Study | None:
-        """The study of this name if it is open already."""
-        with self._lock:
-            found = self._open.get(name)
-        return None if found is None else found[1]
 
     def current(self, summary: Summary) -> Study:
         """The study that a summary is of. One of its name that was deleted since is forgotten."""
@@ -79,34 +81,70 @@ class Service:
         self.studies = OpenStudies(self.database, config.open_studies)
         self.streams = Streams(config)
         self.metrics = Metrics(self.database)
-        self.on_reset: Callable[[], None] = lambda: None  # the webhooks' sender, once it runs
-        self._threads = ThreadPoolExecutor(config.threads, thread_name_prefix="windvane")
-        # on PostgreSQL, where nobody waits for a writer to another study, there is nothing to gather
-        self._engine = Engine(self.database) if self.database.kind == "sqlite" else None
+        self.peers = Peers(config.folder, config.workers)
+        self.wake_sender: Callable[[], None] = lambda: None  # that of the webhooks, once it runs
+        self._threads = DaemonPool(config.threads, "windvane")
+        self._readers = DaemonPool(config.readers, "windvane-read")
+        self._writers = Writers(config.writers)
+        self._long = asyncio.Semaphore(
+            max(1, config.threads // 2)
+        )  # so that there are threads for the others
+        self._long_waiting = 0
+        self.health = Health(self.ping)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def close(self) -> None:
-        """Wait for what is being written, and let go of the database."""
-        if self._engine is not None:
-            self._engine.close()
-        self._threads.shutdown()
+    def close(self, patience: float = CLOSING) -> None:
+        """Wait for what is being written, as long as patience lasts, and let go of the database."""
+        end = time.monotonic() + patience
+        self.health.close()
+        self._writers.close(patience)
+        for pool in (self._readers, self._threads):
+            pool.shutdown(cancel_futures=True, patience=max(0.0, end - time.monotonic()))
         self.database.close()
 
     async def call(self, work: Callable[..., R], *arguments: Any) -> R:
-        """Run something that waits or computes in a thread."""
+        """Run something that waits for the database in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
-    async def use(self, name: str, work: Callable[[Study], R], *, long: bool = False) -> R:
-        """Do something with a study, one request at a time; what may take `long` has a thread of its own."""
+    async def call_long(self, work: Callable[..., R], *arguments: Any) -> R:
+        """The same for what may take long: so many at a time, and not too many that wait."""
+        return await self._bounded(lambda: self.call(work, *arguments))
+
+    async def _bounded(self, work: Callable[[], Awaitable[R]]) -> R:
+        if self._long_waiting >= LONG_WAITING:
+            said = f"{LONG_WAITING} requests wait already for what takes long; try again later"
+            raise Refused(503, "Busy", said, retry_after(5))
+        self._long_waiting += 1
+        try:
+            async with self._long:
+                return await work()
+        finally:
+            self._long_waiting -= 1
+
+    async def read(self, name: str, work: Callable[[Study], R]) -> R:
+        """Look at a study. However many do, and however long that takes, no step waits for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._with, name, work)
+
+    def give_way(self, begun: float) -> None:
+        """Between two parts of a long read: while there are steps to make, rest for as long as one took.
+
+        `begun` is when the last part did.
+        """
+        if self._writers.busy:
+            time.sleep(time.perf_counter() - begun)
+
+    async def write(self, name: str, work: Callable[[Study], R], *, long: bool = False) -> R:
+        """Carry out a step of a study, one request at a time; few of those that may take `long` at once."""
         turn = self._turns.get(name)
         if turn is None:
             turn = self._turns[name] = asyncio.Lock()
         async with turn:
-            known = self.studies.known(name)
-            if not long and self._engine is not None and known is not None and known.quick:
-                found: R = await self._engine.run(known, lambda: self._with(name, work))
-                return found
-            return await self.call(self._with, name, work)
+            step = partial(self._with, name, work)
+            if long:
+                with self.metrics.steps.labels("long").time():
+                    return await self._bounded(lambda: self._writers.run(step))
+            with self.health.step(), self.metrics.steps.labels("short").time():
+                return await self._writers.run(step)
 
     def _with(self, name: str, work: Callable[[Study], R]) -> R:
         study = self.studies.get(name)
@@ -127,6 +165,28 @@ class Service:
         except UnknownName:
             self.studies.drop(name)
             raise
+
+    @property
+    def watched(self) -> tuple[Heads, Tokens]:
+        """What the streams look at: the heads of studies, and the tokens that are valid."""
+        return partial(self.call, self.heads), partial(self.call, self._valid_tokens)
+
+    def _valid_tokens(self) -> set[int]:
+        return {token.id for token in self.database.tokens.list()}
+
+    def noticed(self, name: str, record: Record) -> None:
+        """A record was written: have it streamed, counted and, if it is news, sent to the webhooks."""
+        self.streams.ring(name)
+        if record.kind == "told":
+            self.metrics.tells.inc()
+        if record.kind == "failed":
+            self.metrics.failures.inc()
+        if record.reset:
+            self.metrics.resets.inc()
+        if record.violated:
+            self.metrics.violations.inc()
+        if record.reset or record.violated:
+            self.wake_sender()
 
     def ping(self) -> None:
         """`StorageFailure` unless the database answers."""

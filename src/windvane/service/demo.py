@@ -1,4 +1,4 @@
-"""A study that is always in motion, so that the page has something to show: `windvane serve --demo`."""
+"""Studies that are always in motion, so that the page has something to show: `windvane serve --demo`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import logging
 import math
 import random
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from windvane.errors import Conflict, StorageFailure, UnknownName
 from windvane.spaces import Box
 from windvane.storage import Database
 from windvane.study import Study
+from windvane.tasks import Oven
 
 log = logging.getLogger("windvane.demo")
 
-NAME = "demo"
 MARK = {"about": "made by windvane serve --demo"}
 EPOCH = 60  # evaluations between two jumps
 NOISE = 0.05
 PAUSE = 0.5  # seconds
+OVEN_STEPS = 20 * 96  # twenty days, then the first one again
 
 
 def objective(x: list[float], step: int) -> float:
@@ -38,19 +41,58 @@ def objective(x: list[float], step: int) -> float:
     return world.uniform(-0.5, 0.5) + 1.5 * math.exp(-distance / 0.08)
 
 
-def opened(database: Database) -> Study:
-    """The demo's study, made if there is none; `Conflict` if somebody has a study of that name."""
-    try:
-        study = Study.open(database, NAME)
-    except UnknownName:
-        return Study.create(database, NAME, Box([(0.0, 1.0), (0.0, 1.0)]), metadata=MARK, seed=0)
-    if study.definition["metadata"] != MARK:
-        raise Conflict(f"--demo: there is a study {NAME!r} of yours here, which a demo must not touch")
-    return study
+@dataclass(frozen=True)
+class Play:
+    """A study of the demo: how it is made, and what is measured at a point at a step, with noise."""
+
+    name: str
+    create: Callable[[Database, str], Study]
+    measure: Callable[[Any, int, random.Random], tuple[float, dict[str, float]]]
+
+    def opened(self, database: Database) -> Study:
+        """The study, made if there is none; `Conflict` if somebody has a study of that name."""
+        try:
+            study = Study.open(database, self.name)
+        except UnknownName:
+            return self.create(database, self.name)
+        if study.definition["metadata"] != MARK:
+            raise Conflict(
+                f"--demo: there is a study {self.name!r} of yours here, which a demo must not touch"
+            )
+        return study
+
+
+def hill() -> Play:
+    """The study `demo`."""
+
+    def create(database: Database, name: str) -> Study:
+        return Study.create(database, name, Box([(0.0, 1.0), (0.0, 1.0)]), metadata=MARK, seed=0)
+
+    def measure(x: Any, step: int, noise: random.Random) -> tuple[float, dict[str, float]]:
+        return objective(x, step) + noise.gauss(0.0, NOISE), {}
+
+    return Play("demo", create, measure)
+
+
+def oven() -> Play:
+    """The study `demo-oven`: a constraint that is kept safely while what is allowed moves."""
+    task = Oven(horizon=OVEN_STEPS, seed=1)
+
+    def create(database: Database, name: str) -> Study:
+        safely: dict[str, Any] = {"constraints": task.constraints, "safe": 0.95, "start": task.start}
+        return Study.create(database, name, task.space, metadata=MARK, seed=0, **safely)
+
+    def measure(x: Any, step: int, noise: random.Random) -> tuple[float, dict[str, float]]:
+        now = step % OVEN_STEPS + 1
+        spread = {name: math.sqrt(variance) for name, variance in task.outcome_noise.items()}
+        outcomes = {n: value + noise.gauss(0.0, spread[n]) for n, value in task.outcomes(x, now).items()}
+        return task.value(x, now) + noise.gauss(0.0, math.sqrt(task.noise_variance)), outcomes
+
+    return Play("demo-oven", create, measure)
 
 
 class Demo:
-    """Evaluates the demo's objective again and again, in a thread, until the block ends."""
+    """Evaluates what the demo's studies ask for again and again, in a thread, until the block ends."""
 
     def __init__(self, url: str, pause: float = PAUSE) -> None:
         self._database = Database(url, create=True)
@@ -58,7 +100,7 @@ class Demo:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="windvane-demo", daemon=True)
         try:
-            self._study = opened(self._database)
+            self._plays = [(play, play.opened(self._database)) for play in (hill(), oven())]
         except BaseException:
             self._database.close()
             raise
@@ -74,13 +116,14 @@ class Demo:
 
     def _run(self) -> None:
         noise = random.Random()
-        while not self._stop.wait(self._pause):
-            try:
-                trial = self._study.ask(expires_after=60.0)
-                value = objective(trial.x, self._study.summary().tells) + noise.gauss(0.0, NOISE)
-                self._study.tell(trial, value)
-            except UnknownName:
-                log.warning("the demo's study was deleted; it stops here")
-                return
-            except StorageFailure as error:
-                log.error("the demo waits: %s", error)
+        while self._plays and not self._stop.wait(self._pause):
+            for play, study in list(self._plays):
+                try:
+                    trial = study.ask(expires_after=60.0)
+                    value, outcomes = play.measure(trial.x, study.summary().tells, noise)
+                    study.tell(trial, value, outcomes=outcomes)
+                except UnknownName:
+                    log.warning("the demo's study %r was deleted; it stops here", play.name)
+                    self._plays.remove((play, study))
+                except StorageFailure as error:
+                    log.error("the demo waits: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 from starlette.datastructures import Headers
 
 from windvane.errors import StorageFailure
-from windvane.service.access import Door
+from windvane.service.access import PUBLIC, Door
 from windvane.service.core import Service
 from windvane.service.lane import Lane
-from windvane.service.problems import Refused, problem, retry_after
+from windvane.service.peers import RelayedAnswer
+from windvane.service.problems import Refused, problem, retry_after, unforeseen
+
+log = logging.getLogger("windvane.service")
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -45,16 +49,20 @@ class Gate:
         self._app = app
         self._service = service
         self._lane = lane
+        self._inside = 0  # requests that are being answered, beside streams
         self._door = Door(service.config, service.database, service.call)
+        self._whole: Any = None  # the application that this is around
+        service.peers.carry_out = self._carried_out
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
+            self._whole = scope["app"]
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":  # a WebSocket: there are none here
             await send({"type": "websocket.close", "code": 1003})
             return
-        begun, status = time.perf_counter(), 500
+        begun, status, here = time.perf_counter(), 500, True
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -63,28 +71,77 @@ class Gate:
                 message["headers"] = safe(message.get("headers", []))
             await send(message)
 
+        counted = counts(scope["path"])
+        self._inside += counted
         try:
             try:
-                replay = await self._admitted(scope, receive)
+                if counted and self._inside > self._service.config.requests:
+                    raise busy(self._service.config.requests)
+                body = await self._admitted(scope, receive)
+                found = await self._elsewhere(scope, body or b"")
             except Refused as refusal:
                 await refusal.answer()(scope, receive, answer)
                 return
             except StorageFailure as error:
-                await problem(503, "StorageFailure", str(error), retry_after(1))(scope, receive, answer)
+                log.error("%s", error)  # where the database is, is not for somebody who is not known yet
+                said = "the database cannot be reached now; the log of the service says why"
+                await problem(503, "StorageFailure", said, retry_after(1))(scope, receive, answer)
                 return
+            if found is not None:
+                here = False
+                await answer(
+                    {"type": "http.response.start", "status": found.status, "headers": found.headers}
+                )
+                await answer({"type": "http.response.body", "body": found.body})
+                return
+            replay = receive if body is None else replayed(body, receive)
             await (self._lane.find(scope) or self._app)(scope, replay, answer)
         finally:
-            self._count(scope, status, time.perf_counter() - begun)
+            self._inside -= counted
+            if here:
+                self._count(scope, status, time.perf_counter() - begun)
 
-    async def _admitted(self, scope: Scope, receive: Receive) -> Receive:
-        """Let the request in, with its body read; or `Refused`."""
+    async def _elsewhere(self, scope: Scope, body: bytes) -> RelayedAnswer | None:
+        """The answer of the process that the study belongs to, if that is another one and it is there."""
+        peers = self._service.peers
+        number = peers.elsewhere(scope["path"])
+        if number is None:
+            return None
+        found = await peers.ask(number, scope, body)
+        if found is not None and scope["method"] == "POST":
+            self._service.streams.ring(scope["path"].split("/")[3])
+        return found
+
+    async def _carried_out(self, scope: Scope, body: bytes) -> RelayedAnswer:
+        """The answer to a request that another process has let in."""
+        begun, messages = time.perf_counter(), list[Message]()
+        scope["app"] = self._whole
+
+        async def keep(message: Message) -> None:
+            messages.append(message)
+
+        async def receive() -> Message:
+            return {"type": "http.disconnect"}
+
+        try:
+            await (self._lane.find(scope) or self._app)(scope, replayed(body, receive), keep)
+        except Exception as error:
+            messages.clear()
+            await unforeseen(scope["method"], scope["path"], error)(scope, receive, keep)
+        start, *parts = messages
+        self._count(scope, start["status"], time.perf_counter() - begun)
+        return RelayedAnswer(
+            start["status"], list(start["headers"]), b"".join(part.get("body", b"") for part in parts)
+        )
+
+    async def _admitted(self, scope: Scope, receive: Receive) -> bytes | None:
+        """Let the request in, and read its body, if it may have one; or `Refused`."""
         headers = Headers(scope=scope)
-        client = scope["client"][0] if scope.get("client") else None
-        identity = await self._door.enter(scope["method"], scope["path"], headers, client)
+        identity = await self._door.enter(scope, headers)
         scope.setdefault("state", {})["identity"] = identity
         if scope["method"] in ("GET", "HEAD", "OPTIONS"):
-            return receive
-        return replayed(await self._body(headers, receive), receive)
+            return None
+        return await self._body(headers, receive)
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         limit = self._service.config.body_limit
@@ -118,6 +175,16 @@ class Gate:
         metrics.requests.labels(route, known_method(scope["method"]), str(status)).inc()
         if not route.endswith("/stream"):  # which lasts as long as somebody looks
             metrics.latency.labels(route).observe(seconds)
+
+
+def counts(path: str) -> bool:
+    """Whether a request counts among those that are answered at once: not if it lasts, or asks for health."""
+    return path not in PUBLIC and not path.endswith("/stream")
+
+
+def busy(most: int) -> Refused:
+    """The refusal of one request too many."""
+    return Refused(503, "Busy", f"{most} requests are being answered, which are the most", retry_after(1))
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -1,4 +1,7 @@
-"""How much is too much: sizes that every request is held to, and rates."""
+"""How much is too much: sizes that every request is held to, and rates.
+
+What a study refuses by itself is as large here as there; the rest is the service's own.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from windvane.checks import LONGEST
+from windvane.optimizer import MOST_AT_ONCE
+from windvane.spaces.base import LONGEST_UNIT
 from windvane.spelling import LONGEST_NAME, MOST_ARMS, MOST_CANDIDATES, MOST_OPTIONS, MOST_PARAMETERS
+from windvane.study.checks import LARGEST, LAST, LONGEST_KEY
 
 CONTEXT = 4000  # characters of a context in an address
-UNIT = 20  # characters
+UNIT = LONGEST_UNIT  # characters
 NAME = LONGEST_NAME  # characters of a study's or a parameter's name
-KEY = 200  # characters of an Idempotency-Key
-REASON = 2000  # characters
+KEY = LONGEST_KEY  # characters of an Idempotency-Key
+REASON = LONGEST  # characters
+METADATA = LARGEST  # bytes
 PARAMETERS = MOST_PARAMETERS
 OPTIONS = MOST_OPTIONS  # of a choice
 ARMS = MOST_ARMS
@@ -22,8 +30,11 @@ REPEATS = 1000  # values told at once
 POINTS = 10_000  # of one prediction
 RESOLUTION = 100  # points on an axis of a surface, so that two axes stay within POINTS
 PAGE = 1000  # events of one answer
-AT_ONCE = 1000  # trials that one ask begins
-SERIAL = 2**31 - 1  # numbers of trials and records, as the database holds them
+COURSE = 2000  # of the course of a study
+TRACK = 300  # tells that are followed again to see what was believed
+TRACKS = 64  # of them that are kept
+AT_ONCE = MOST_AT_ONCE  # trials that one ask begins
+SERIAL = LAST  # numbers of trials and records, as the database holds them
 SEED = 2**63 - 1
 CALLERS = 10_000  # whose rates are remembered
 

@@ -26,10 +26,15 @@ class StudyFigures(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """One family a figure, a sample a study."""
         now, studies = time.time(), self._database.studies()
+        damaged = sum(study.damaged is not None for study in studies)
+        yield GaugeMetricFamily(
+            "windvane_damaged_studies", "Studies whose definition cannot be read", damaged
+        )
         families: dict[str, tuple[str, Callable[[Summary], float | None]]] = {
             "steps": ("Observations told so far", lambda s: s.tells),
             "points_in_use": ("Observations that the model uses", lambda s: s.size),
             "resets": ("Resets so far", lambda s: s.resets),
+            "violations": ("Tells at which a constraint was beyond its limit", lambda s: s.violations),
             "pending": ("Trials that wait for an answer", lambda s: s.pending),
             "failed": ("Trials that failed", lambda s: s.failed),
             "seconds_since_last_record": (
@@ -37,6 +42,7 @@ class StudyFigures(Collector):
                 lambda s: None if s.last_at is None else max(0.0, now - s.last_at),
             ),
         }
+        yield from self._webhooks(now)
         for name, (text, figure) in families.items():
             family = GaugeMetricFamily(f"windvane_study_{name}", text, labels=["study"])
             for study in studies:
@@ -44,6 +50,21 @@ class StudyFigures(Collector):
                 if value is not None:
                     family.add_metric([study.name], float(value))
             yield family
+
+    def _webhooks(self, now: float) -> Iterator[GaugeMetricFamily]:
+        """What waits to be sent, receiver by receiver, and since when."""
+        queue = GaugeMetricFamily("windvane_webhook_queue", "Deliveries that wait", labels=["webhook"])
+        lag = GaugeMetricFamily(
+            "windvane_webhook_lag_seconds", "Age of the oldest delivery that waits", labels=["webhook"]
+        )
+        backlog = {each.webhook_id: each for each in self._database.deliveries.backlog(now)}
+        for webhook in self._database.webhooks.list():
+            waits = backlog.get(webhook.id)
+            queue.add_metric([str(webhook.id)], waits.waiting if waits else 0)
+            oldest = now if waits is None or waits.since is None else waits.since
+            lag.add_metric([str(webhook.id)], max(0.0, now - oldest))
+        yield queue
+        yield lag
 
 
 class Metrics:
@@ -57,8 +78,18 @@ class Metrics:
         self.latency = Histogram(
             "windvane_request_seconds", "Time to answer", ["route"], buckets=LATENCIES, registry=own
         )
+        self.steps = Histogram(
+            "windvane_step_seconds",
+            "Time of a step of a study, from its turn to the disk",
+            ["kind"],
+            buckets=LATENCIES,
+            registry=own,
+        )
         self.tells = Counter("windvane_tells", "Observations told through this service", registry=own)
         self.resets = Counter("windvane_resets", "Resets that those caused", registry=own)
+        self.violations = Counter(
+            "windvane_violations", "Observations told with a constraint beyond its limit", registry=own
+        )
         self.failures = Counter("windvane_failures", "Trials marked as failed", registry=own)
         self.deliveries = Counter(
             "windvane_webhook_deliveries", "Webhook calls by outcome", ["outcome"], registry=own

@@ -24,6 +24,9 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+SITE = FOLDER.parents[3] / "out" / "site"  # the documentation, where `make docs` has built it in a checkout
+SITE_TYPES = {**TYPES, ".png": "image/png", ".json": "application/json", ".txt": "text/plain; charset=utf-8"}
+DOCUMENTATION = "/static/docs/"
 PLOTLY = "plotly.min.js"
 FRESH = "no-cache"  # asked for again each time, answered with 304 unless Windvane was upgraded
 WEEK = "public, max-age=604800"
@@ -56,7 +59,7 @@ class File:
         headers = {"ETag": self.tag, "Cache-Control": self.caching, "Vary": "Accept-Encoding"}
         if self.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        kind = TYPES[self.path.suffix]
+        kind = SITE_TYPES[self.path.suffix]
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(self.plain, media_type=kind, headers=headers)
         return Response(self.small, media_type=kind, headers={**headers, "Content-Encoding": "gzip"})
@@ -67,6 +70,31 @@ def files() -> dict[str, File]:
     found = {path.name: File(path, FRESH) for path in sorted(FOLDER.glob("*")) if path.suffix in TYPES}
     found[PLOTLY] = File(_plotly(), WEEK)
     return found
+
+
+def documentation() -> dict[str, File]:
+    """The pages of the documentation by name, if the site has been built; an index also by its folder."""
+    found: dict[str, File] = {}
+    for path in sorted(SITE.rglob("*")) if (SITE / "index.html").is_file() else ():
+        if path.suffix in SITE_TYPES and path.is_file():
+            name, file = path.relative_to(SITE).as_posix(), File(path, FRESH)
+            found[name] = file
+            if path.name == "index.html":
+                found[name.removesuffix("index.html")] = file
+    return found
+
+
+@dataclass(frozen=True)
+class Index(File):
+    """The page itself, which is told where the documentation is."""
+
+    site: str
+
+    @cached_property
+    def plain(self) -> bytes:
+        """Its bytes."""
+        meta = f'<meta name="documentation" content="{self.site}">\n    <title>'.encode()
+        return self.path.read_bytes().replace(b"<title>", meta, 1)
 
 
 def _plotly() -> Path:
@@ -80,11 +108,13 @@ def _plotly() -> Path:
 def pages() -> APIRouter:
     """The routes of the page; not part of the OpenAPI document."""
     routes = APIRouter(include_in_schema=False)
-    served = files()
-    reading = threading.Lock()
+    served, site = files(), documentation()
+    if site and "index.html" in served:
+        served["index.html"] = Index(served["index.html"].path, FRESH, DOCUMENTATION)
+    reading = {name: threading.Lock() for name in served}
 
     def page_file(name: str, request: Request) -> Response:
-        with reading:  # compressing the chart library takes a while; once is enough
+        with reading[name]:  # compressing the chart library takes a while; once is enough
             return served[name].answer(request)
 
     @routes.get("/")
@@ -97,6 +127,12 @@ def pages() -> APIRouter:
     @routes.get("/favicon.ico")
     async def icon() -> Response:
         return Response(status_code=204)
+
+    @routes.get(DOCUMENTATION + "{name:path}")
+    async def documented(request: Request, name: str) -> Response:
+        if name not in site:
+            raise Refused(404, "NotFound", "there is no such page; make docs builds the documentation")
+        return await service_of(request).call(site[name].answer, request)
 
     @routes.get("/static/{name}")
     async def static(request: Request, name: str) -> Response:

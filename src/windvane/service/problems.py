@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -16,7 +17,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from windvane.errors import Conflict, StorageFailure, UnknownName, WindvaneError
+from windvane.errors import Conflict, CorruptState, StorageFailure, UnknownName, WindvaneError
 from windvane.service.answers import Answer
 
 log = logging.getLogger("windvane.service")
@@ -61,6 +62,7 @@ MEANINGS = {
     415: "the body is not declared as JSON",
     422: "a value that is not allowed; the detail names it",
     429: "too many requests, or too many live streams",
+    500: "what is stored of the study is damaged, or the service has a fault; its log says what",
     503: "the database cannot be used now",
 }
 
@@ -84,6 +86,8 @@ def status_of(error: WindvaneError) -> int:
         return 409
     if isinstance(error, StorageFailure):
         return 503
+    if isinstance(error, CorruptState):  # of what is stored: nothing that the caller could put right
+        return 500
     return 422
 
 
@@ -99,7 +103,7 @@ def answer_to(error: WindvaneError | RequestValidationError) -> Response:
     if isinstance(error, Refused):
         return error.answer()
     status = status_of(error)
-    if status == 503:
+    if status >= 500:
         log.error("%s", error)
     return problem(status, type(error).__name__, str(error), retry_after(1) if status == 503 else None)
 
@@ -121,9 +125,14 @@ def install(app: FastAPI) -> None:
         return problem(error.status_code, kind, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> Response:
-        log.exception("%s %s", request.method, request.url.path, exc_info=error)
-        return problem(500, "InternalError", "something went wrong here; the log of the service says what")
+    async def other(request: Request, error: Exception) -> Response:
+        return unforeseen(request.method, request.url.path, error)
+
+
+def unforeseen(method: str, path: str, error: Exception) -> Response:
+    """What a caller is told about an error that nobody has thought of; the log has all of it."""
+    log.exception("%s %s", method, path, exc_info=error)
+    return problem(500, "InternalError", "something went wrong here; the log of the service says what")
 
 
 def readable(errors: Sequence[Any]) -> str:
@@ -144,5 +153,65 @@ def readable(errors: Sequence[Any]) -> str:
         elif before == "parameters" or not BRANCH.fullmatch(part):  # a parameter may have any name
             place += f".{part}" if place else part
         before = part
-    said = found["msg"].removeprefix("Value error, ")
-    return f"{place}: {said}"[:500] if place else said[:500]
+    return sentence(place, found)[:500]
+
+
+def sentence(place: str, found: Mapping[str, Any]) -> str:
+    """One finding as Python's own errors say it: the argument, the value, and what is allowed.
+
+    >>> sentence("count", {"type": "less_than_equal", "ctx": {"le": 100}, "input": 500, "msg": ""})
+    'count=500: must be at most 100'
+    >>> sentence("y", {"type": "missing", "input": {}, "msg": ""})
+    'y: is missing'
+    """
+    kind, context = found["type"], found.get("ctx", {})
+    if kind == "missing":
+        return f"{place}: is missing" if place else "the request: is empty; it must have a body in JSON"
+    if kind == "extra_forbidden":
+        return f"{place}: is not known here; leave it out"
+    allowed = ALLOWED.get(kind)
+    if allowed is None:
+        said = found["msg"].removeprefix("Value error, ")
+        return f"{place}: {said}" if place else said
+    value = found["input"]
+    given = "" if isinstance(value, dict | list) else f"={shortened(value)}"
+    return f"{place or 'the request'}{given}: must be {allowed.format(**context)}"
+
+
+def shortened(value: Any) -> str:
+    """A value as the caller wrote it, in few characters."""
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+LONGEST = 60  # characters of a value in a sentence
+ALLOWED = {
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing_size": "a whole number that is not so large",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "text",
+    "string_too_long": "at most {max_length} characters",
+    "string_too_short": "at least {min_length} characters",
+    "string_pattern_mismatch": "like {pattern}",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "too_short": "a list of at least {min_length}",
+    "too_long": "a list of at most {max_length}",
+    "dict_type": "an object with names and values",
+    "model_type": "an object with names and values",
+    "model_attributes_type": "an object with names and values",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "greater_than": "above {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "below {lt}",
+    "less_than_equal": "at most {le}",
+    "multiple_of": "a multiple of {multiple_of}",
+}
+"""What is allowed, by the kind of pydantic's finding; the rest is said in its own words."""

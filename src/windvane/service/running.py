@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import signal
 import socket
 import tempfile
+from dataclasses import replace
 from typing import Any
 
 import uvicorn
@@ -14,10 +16,23 @@ from uvicorn.supervisors import Multiprocess
 
 from windvane.service.app import create_app
 from windvane.service.config import Config
+from windvane.service.logs import JsonLines
 from windvane.service.metrics import SHARED
+from windvane.service.protocol import GuardedProtocol
 
 CONFIG = "WINDVANE_SERVICE"  # the configuration as JSON, for the processes that --workers starts
-GRACE = 5  # seconds for requests that are being answered when the service is told to stop
+GRACE = 4  # seconds for requests that are being answered when the service is told to stop, then `closing`
+LOG_FORMATS = ("text", "json")
+SERVER: dict[str, Any] = {  # how uvicorn is set up
+    "http": GuardedProtocol,
+    "ws": "none",
+    "access_log": False,
+    "server_header": False,
+    "proxy_headers": False,
+    "timeout_keep_alive": 5,
+    "timeout_graceful_shutdown": GRACE,
+    "lifespan": "on",
+}
 
 
 def listening(config: Config) -> socket.socket:
@@ -32,16 +47,16 @@ def listening(config: Config) -> socket.socket:
         ) from error
 
 
-def run(config: Config, sock: socket.socket, *, workers: int = 1, log_level: str = "warning") -> None:
-    """Serve until told to stop by SIGINT (Ctrl-C) or SIGTERM."""
-    options: dict[str, Any] = {
-        "log_level": log_level,
-        "log_config": _logging(log_level),
-        "access_log": False,
-        "server_header": False,
-        "timeout_graceful_shutdown": GRACE,
-        "lifespan": "on",
-    }
+def run(
+    config: Config,
+    sock: socket.socket,
+    *,
+    workers: int = 1,
+    log_level: str = "warning",
+    log_format: str = "text",
+) -> None:
+    """Serve until told to stop by SIGINT (Ctrl-C) or SIGTERM; the log is lines of "text" or "json"."""
+    options = {**SERVER, "log_level": log_level, "log_config": _logging(log_level, log_format)}
     signal.signal(signal.SIGTERM, _stop)  # the server puts this back before it passes the signal on
     try:
         if workers == 1:
@@ -59,14 +74,24 @@ def _stop(*_: Any) -> None:
 
 
 def _several(config: Config, sock: socket.socket, workers: int, options: dict[str, Any]) -> None:
-    """Processes that each answer requests; in a folder they add up their figures for /metrics."""
-    shared = tempfile.mkdtemp(prefix="windvane-metrics-")
-    os.environ[CONFIG], os.environ[SHARED] = config.dumps(), shared
+    """Processes that each answer requests; in a folder they meet, and add up their figures for /metrics."""
+    shared = tempfile.mkdtemp(prefix="windvane-")
+    told = replace(config, workers=workers, folder=shared)
+    os.environ[CONFIG], os.environ[SHARED] = told.dumps(), shared
     try:
         app = "windvane.service.running:worker"
-        Multiprocess(uvicorn.Config(app, factory=True, workers=workers, **options), sockets=[sock]).run()
+        settings = uvicorn.Config(app, factory=True, workers=workers, **options)
+        _supervisor(settings, sock).run()
     finally:
         shutil.rmtree(shared, ignore_errors=True)
+
+
+def _supervisor(settings: uvicorn.Config, sock: socket.socket) -> Any:
+    """uvicorn's; older ones want to be told what the processes are to run."""
+    kind: Any = Multiprocess
+    older = "target" in inspect.signature(kind).parameters
+    more = {"target": uvicorn.Server(settings).run} if older else {}
+    return kind(settings, sockets=[sock], **more)
 
 
 def worker() -> Any:
@@ -74,12 +99,15 @@ def worker() -> Any:
     return create_app(Config.loads(os.environ[CONFIG]))
 
 
-def _logging(level: str) -> dict[str, Any]:
+def _logging(level: str, style: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "formatters": {
+            "text": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+            "json": {"()": JsonLines},
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": style}},
         "loggers": {
             name: {"handlers": ["stderr"], "level": level.upper(), "propagate": False}
             for name in ("uvicorn", "windvane")

@@ -1,5 +1,8 @@
 """Webhooks: what is due is sent from threads of its own, so no tell ever waits for a receiver.
 
+Every receiver has a queue of its own: one call at a time, in order, so that one that hangs or fails delays
+nobody else. Those that have not answered yet, or not well the last time, share half of the threads.
+
 At least once: a delivery is leased before it is sent, so that of several processes one sends it, and
 a receiver that sees a delivery's id twice may drop the second. The signature is an HMAC over time and
 body, so a receiver can tell that it comes from here, and that it is not an old one sent again.
@@ -16,15 +19,18 @@ import socket
 import ssl
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections import OrderedDict
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 import windvane
+from windvane.checks import sound_text
 from windvane.errors import StorageFailure
 from windvane.service.answers import dumps
 from windvane.service.metrics import Metrics
-from windvane.storage import Database, Delivery
+from windvane.service.pool import DaemonPool
+from windvane.storage import Backlog, Database, Delivery
 
 log = logging.getLogger("windvane.webhooks")
 
@@ -33,7 +39,9 @@ ATTEMPTS = 16
 FIRST_WAIT = 2.0  # seconds before the second attempt, then twice as long each time: five hours in all
 LONGEST_WAIT = 3600.0
 IDLE = 1.0  # seconds between two looks at the database
-AT_ONCE = 4
+AT_ONCE = 16  # receivers that are called
+MOST_WAITING = 10_000  # deliveries for one receiver; beyond that the oldest are given up
+STUCK = 90.0  # seconds without a look at the database, which itself gives up after 30
 
 
 def signature(secret: str, body: bytes, at: int) -> str:
@@ -47,14 +55,18 @@ def signature(secret: str, body: bytes, at: int) -> str:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """What a receiver is sent."""
+    """What a receiver is sent. Of a record that cannot be read, its number and what is wrong with it."""
+    if delivery.record is None:
+        record: dict[str, Any] = {"seq": delivery.seq, "damaged": delivery.damaged}
+    else:
+        record = delivery.record.as_dict()
     return dumps(
         {
             "id": delivery.id,
-            "type": "reset",
+            "type": delivery.kind,
             "study": delivery.study,
             "attempt": delivery.attempts,
-            "record": delivery.record.as_dict(),
+            "record": record,
         }
     )
 
@@ -100,7 +112,7 @@ def post(url: str, body: bytes, headers: dict[str, str], timeout: float) -> int:
 
 
 class Sender:
-    """A thread that looks for what is due, and a few that send it."""
+    """A thread that looks for what is due, and some that send it. Whatever is raised, they go on."""
 
     def __init__(
         self, database: Database, metrics: Metrics, *, first_wait: float = FIRST_WAIT, idle: float = IDLE
@@ -111,52 +123,109 @@ class Sender:
         self._scale = first_wait / FIRST_WAIT
         self._bell = threading.Event()
         self._stopping = threading.Event()
+        self._looked = time.monotonic()
+        self._lock = threading.Lock()
+        self._busy: set[int] = set()  # webhooks that are being called
+        self._sound: set[int] = set()  # those whose last call went well
+        self._turns: OrderedDict[int, None] = OrderedDict()  # those called last at the end
+        self._pool = DaemonPool(AT_ONCE, "windvane-webhook")
         self._thread = threading.Thread(target=self._run, name="windvane-webhooks", daemon=True)
 
     def start(self) -> None:
         """Begin."""
+        self._looked = time.monotonic()
         self._thread.start()
 
     def wake(self) -> None:
         """Something may be due now."""
         self._bell.set()
 
-    def stop(self) -> None:
-        """End after the calls that are being made; what they leave open is due again later."""
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, and has looked for what is due lately."""
+        return self._thread.is_alive() and time.monotonic() - self._looked < STUCK
+
+    def stop(self, patience: float = TIMEOUT + 1.0) -> None:
+        """End after the calls that are being made, or when patience does; what is open is due again later."""
+        end = time.monotonic() + patience
         self._stopping.set()
         self._bell.set()
-        self._thread.join()
+        self._thread.join(patience)
+        self._pool.shutdown(cancel_futures=True, patience=max(0.0, end - time.monotonic()))
 
     def _run(self) -> None:
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="windvane-webhook") as pool:
-            while not self._stopping.is_set():
-                taken: list[Delivery] = []
-                try:
-                    taken = self._database.deliveries.due(time.time(), AT_ONCE)
-                except StorageFailure as error:
-                    log.error("webhooks wait: %s", error)
-                list(pool.map(self._deliver, taken))
-                if not taken:
-                    self._bell.wait(self._idle)
-                    self._bell.clear()
+        while not self._stopping.is_set():
+            self._bell.clear()
+            try:
+                self._dispatch()
+            except StorageFailure as error:
+                log.error("webhooks wait: %s", error)
+            except Exception:
+                log.exception("webhooks wait")
+            self._looked = time.monotonic()
+            self._bell.wait(self._idle)
 
-    def _deliver(self, delivery: Delivery) -> None:
-        body = body_of(delivery)
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": f"windvane/{windvane.__version__}",
-            "Windvane-Delivery": str(delivery.id),
-            "Windvane-Signature": signature(delivery.secret, body, int(time.time())),
-        }
+    def _dispatch(self) -> None:
+        """Call everybody for whom something is due and a thread is free."""
+        waiting = {each.webhook_id: each for each in self._database.deliveries.backlog(time.time())}
+        for each in waiting.values():
+            if each.waiting > MOST_WAITING:
+                self._drop(each)
+        with self._lock:
+            for gone in self._turns.keys() - waiting.keys() - self._busy:
+                del self._turns[gone]
+            for webhook in sorted(waiting.keys() - self._turns.keys()):
+                self._turns[webhook] = None
+                self._turns.move_to_end(webhook, last=False)
+            chosen = [w for w in self._turns if w not in self._busy and w in waiting and waiting[w].due]
+            for webhook in chosen:
+                if len(self._busy) >= AT_ONCE:
+                    break
+                if webhook not in self._sound and len(self._busy - self._sound) >= max(1, AT_ONCE // 2):
+                    continue
+                self._busy.add(webhook)
+                self._turns.move_to_end(webhook)
+                self._pool.submit(self._call, webhook)
+
+    def _drop(self, backlog: Backlog) -> None:
+        said = f"more than {MOST_WAITING} wait for this receiver, and this was one of the oldest"
+        gone = self._database.deliveries.drop_oldest(backlog.webhook_id, MOST_WAITING, said)
+        self._metrics.deliveries.labels("given-up").inc(gone)
+        log.error("webhook %d: %d deliveries given up: %s", backlog.webhook_id, gone, said)
+
+    def _call(self, webhook: int) -> None:
+        """Make one call, the first that is due for a receiver."""
+        went_well = False
         try:
+            for delivery in self._database.deliveries.due(time.time(), 1, webhook=webhook):
+                went_well = self._deliver(delivery)
+        except StorageFailure as error:  # it is due again when the lease ends
+            log.error("webhook %d: %s", webhook, error)
+        except Exception:
+            log.exception("webhook %d", webhook)
+        finally:
+            with self._lock:
+                self._busy.discard(webhook)
+                (self._sound.add if went_well else self._sound.discard)(webhook)
+            self._bell.set()
+
+    def _deliver(self, delivery: Delivery) -> bool:
+        if delivery.damaged:
+            log.error("webhook %d: sent without its record: %s", delivery.webhook_id, delivery.damaged)
+        try:
+            body = body_of(delivery)
+            headers = {
+                "Content-Type": "application/json",
+                "User-Agent": f"windvane/{windvane.__version__}",
+                "Windvane-Delivery": str(delivery.id),
+                "Windvane-Signature": signature(delivery.secret, body, int(time.time())),
+            }
             status = post(delivery.url, body, headers, TIMEOUT)
             error = "" if 200 <= status < 300 else f"answered with {status}"
-        except (OSError, http.client.HTTPException, ValueError) as problem:
+        except Exception as problem:
             error = f"{type(problem).__name__}: {problem}"
-        try:
-            self._settle(delivery, error[:500])
-        except StorageFailure as failure:
-            log.error("webhook delivery %d: %s", delivery.id, failure)
+        self._settle(delivery, sound_text(error)[:500])
+        return not error
 
     def _settle(self, delivery: Delivery, error: str) -> None:
         if not error:

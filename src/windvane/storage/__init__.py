@@ -3,6 +3,17 @@
 from windvane.storage.database import Database
 from windvane.storage.records import AMENDING, KINDS, Record, Summary
 from windvane.storage.tokens import SCOPES, Token
-from windvane.storage.webhooks import Delivery, Webhook
+from windvane.storage.webhooks import Backlog, Delivery, Webhook
 
-__all__ = ["AMENDING", "KINDS", "SCOPES", "Database", "Delivery", "Record", "Summary", "Token", "Webhook"]
+__all__ = [
+    "AMENDING",
+    "KINDS",
+    "SCOPES",
+    "Backlog",
+    "Database",
+    "Delivery",
+    "Record",
+    "Summary",
+    "Token",
+    "Webhook",
+]

@@ -49,10 +49,15 @@ class Database:
         """ "sqlite" or "postgresql"."""
         return self.link.kind
 
-    def studies(self) -> list[Summary]:
-        """All studies, by name."""
+    def studies(self, after: str = "", limit: int | None = None) -> list[Summary]:
+        """All studies, by name; or a page of them, the first `limit` after a name."""
         with self.link.reading() as connection:
-            return journal.summaries(connection)
+            return journal.summaries(connection, after, limit)
+
+    def count(self) -> int:
+        """How many studies there are."""
+        with self.link.reading() as connection:
+            return journal.count(connection)
 
     def find(self, name: str) -> Summary:
         """A study by name."""

@@ -13,6 +13,16 @@ ADVICE = (
     ("full", "the disk is full; nothing of this step was kept. Make room and try again"),
     ("not a database", "not a Windvane database, or damaged. Restore it from a backup"),
     ("malformed", "the database is damaged. Restore it from a backup"),
+    (
+        "lock timeout",
+        "another process holds the database for too long; nothing of this step was kept. Try again",
+    ),
+    (
+        "statement timeout",
+        "the database took too long to answer, and was stopped. Try again when it has less to do",
+    ),
+    ("idle-in-transaction", "the database gave up waiting for this step; nothing of it was kept. Try again"),
+    ("read-only transaction", "the database cannot be written to: the server allows reading only"),
     ("locked", "another process holds the database for too long. Try again"),
     ("readonly", "the database cannot be written to. Check the permissions of the file and its folder"),
     ("unable to open", "the database cannot be opened. Check that its folder exists and is yours to write"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ def make_file(path: Path) -> None:
         raise StorageFailure(f"{path}: cannot be made: {error.strerror or error}") from error
     finally:
         for rest in (draft, Path(f"{draft}-journal"), Path(f"{draft}-wal"), Path(f"{draft}-shm")):
-            rest.unlink(missing_ok=True)
+            with suppress(OSError):  # of a read-only file system: there is nothing
+                rest.unlink(missing_ok=True)
 
 
 def _fill(draft: Path) -> None:

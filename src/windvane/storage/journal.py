@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Integer, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from windvane.errors import Conflict, UnknownName
 from windvane.storage.prepared import Prepared
@@ -27,6 +28,9 @@ MOVE = Prepared(
         failed=studies.c.failed + bindparam("failed"),
         resets=studies.c.resets + bindparam("resets"),
         last_reset=func.coalesce(bindparam("last_reset", type_=Integer), studies.c.last_reset),
+        violations=studies.c.violations + bindparam("violations"),
+        last_violation=func.coalesce(bindparam("last_violation", type_=Integer), studies.c.last_violation),
+        last_retreat=func.coalesce(bindparam("last_retreat", type_=Integer), studies.c.last_retreat),
     )
 )
 WRITE = Prepared(insert(events))
@@ -39,6 +43,13 @@ class Stale(Exception):
     """Somebody else has written to this study since its journal was read."""
 
 
+class NameTaken(Conflict):
+    """There is a study of that name already, perhaps since this very moment."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"name={name!r}: there is a study of that name already; open it, or choose another")
+
+
 def exists(connection: Connection, name: str) -> bool:
     """Whether there is a study of that name."""
     return connection.execute(select(studies.c.id).where(studies.c.name == name)).first() is not None
@@ -47,7 +58,7 @@ def exists(connection: Connection, name: str) -> bool:
 def create(connection: Connection, name: str, definition: dict[str, Any], state: Any, at: float) -> int:
     """A new study with an empty journal; `state` is its checkpoint at 0."""
     if exists(connection, name):
-        raise Conflict(f"name={name!r}: there is a study of that name already; open it, or choose another")
+        raise NameTaken(name)
     counters = dict.fromkeys(("head", "trials", "pending", "tells", "resets", "failed", "size"), 0)
     row = {
         "name": name,
@@ -57,24 +68,38 @@ def create(connection: Connection, name: str, definition: dict[str, Any], state:
         "definition": dumps(definition),
         **counters,
     }
-    made = connection.execute(insert(studies).values(**row).returning(studies.c.id))
+    try:
+        made = connection.execute(insert(studies).values(**row).returning(studies.c.id))
+    except IntegrityError as error:
+        raise NameTaken(name) from error
     study_id = int(made.scalar_one())
     connection.execute(insert(checkpoints).values(study_id=study_id, seq=0, state=dumps(state)))
     return study_id
 
 
-def summaries(connection: Connection) -> list[Summary]:
-    """All studies, by name."""
-    return [Summary.read(row) for row in connection.execute(select(studies).order_by(studies.c.name))]
+def made(connection: Connection, name: str, definition: Mapping[str, Any], at: float) -> bool:
+    """Whether there is this very study, made then."""
+    row = connection.execute(select(studies).where(studies.c.name == name)).first()
+    return row is not None and (row.created, row.definition) == (at, dumps(definition))
+
+
+def summaries(connection: Connection, after: str = "", limit: int | None = None) -> list[Summary]:
+    """Studies by name, those after a name; one that is damaged says so, and keeps nobody from the others."""
+    rows = select(studies).where(studies.c.name > after).order_by(studies.c.name).limit(limit)
+    return [Summary.listed(row) for row in connection.execute(rows)]
 
 
 def find(connection: Connection, name: str) -> Summary:
     """A study by name."""
+    return Summary.read(_row(connection, name))
+
+
+def _row(connection: Connection, name: str) -> Row[Any]:
     sound = isinstance(name, str) and name.isprintable()  # databases choke on NUL and lone surrogates
     row = connection.execute(select(studies).where(studies.c.name == name)).first() if sound else None
     if row is None:
         raise UnknownName(f"study {name!r}: there is none of that name here")
-    return Summary.read(row)
+    return row
 
 
 def lock(connection: Connection, study_id: int) -> None:
@@ -100,9 +125,14 @@ def read(
     limit: int | None = None,
     kinds: Iterable[str] | None = None,
     resets: bool = False,
+    violations: bool = False,
+    outcome_resets: bool = False,
     newest: bool = False,
 ) -> list[Record]:
-    """Records in order; with `newest` the last `limit` of them."""
+    """Records in order; with `newest` the last `limit` of them.
+
+    `resets`, `violations` and `outcome_resets`: only those at which there was one.
+    """
     wanted = select(events).where(events.c.study_id == study_id, events.c.seq > after)
     if up_to is not None:
         wanted = wanted.where(events.c.seq <= up_to)
@@ -110,6 +140,10 @@ def read(
         wanted = wanted.where(events.c.kind.in_(tuple(kinds)))
     if resets:
         wanted = wanted.where(events.c.reset)
+    if violations:
+        wanted = wanted.where(events.c.violated.is_not(None))
+    if outcome_resets:
+        wanted = wanted.where(events.c.outcome_resets.is_not(None))
     wanted = wanted.order_by(events.c.seq.desc() if newest else events.c.seq).limit(limit)
     found = [Record.read(row) for row in connection.execute(wanted)]
     return found[::-1] if newest else found
@@ -125,6 +159,22 @@ def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
     """The record that was written under an idempotency key."""
     found = KEYED.run(connection, {"study": study_id, "sought": key}).fetchone()
     return None if found is None else read(connection, study_id, after=found[0] - 1, up_to=found[0])[0]
+
+
+def holds(connection: Connection, study_id: int, records: Sequence[Record]) -> bool:
+    """Whether these very records are in the journal, once whoever writes to it now is done."""
+    lock(connection, study_id)
+    found = read(connection, study_id, after=records[0].seq - 1, up_to=records[-1].seq)
+    return [record.row(study_id) for record in found] == [record.row(study_id) for record in records]
+
+
+def keys(connection: Connection, study_id: int, prefix: str) -> list[str]:
+    """The idempotency keys that begin like this."""
+    own = (events.c.study_id == study_id, events.c.key.is_not(None))
+    found = connection.execute(
+        select(events.c.key).where(*own, events.c.key.startswith(prefix, autoescape=True))
+    )
+    return [str(key) for key in found.scalars()]
 
 
 def checkpoint(connection: Connection, study_id: int, before: int | None = None) -> tuple[int, str]:
@@ -156,13 +206,16 @@ def append(
 ) -> None:
     """Write records that build on the head `before`; `Stale` if that is no longer the head.
 
-    In the same transaction a reset leaves a delivery for each webhook, and `state` becomes the checkpoint.
+    In the same transaction a reset or a violation leaves a delivery for each webhook that wants it, and
+    `state` becomes the checkpoint.
     `stale_from` is the first record that counts otherwise from now on, if there is one: see `keep`; `states`
     are then checkpoints of records since.
     `redefined` is another definition of the study, and its state before the first record.
     """
     kinds = [record.kind for record in records]
     changed = [record for record in records if record.reset]
+    beyond = [record for record in records if record.violated]
+    retreats = [record for record in records if (record.event or {}).get("retreat") is not None]
     last = records[-1]
     values = {
         "study": study_id,
@@ -176,14 +229,19 @@ def append(
         "failed": kinds.count("failed"),
         "resets": len(changed),
         "last_reset": changed[-1].step if changed else None,
+        "violations": len(beyond),
+        "last_violation": beyond[-1].step if beyond else None,
+        "last_retreat": retreats[-1].step if retreats else None,
     }
     moved = MOVE.run(connection, values)
     if moved.rowcount == 0:
         head(connection, study_id)  # deleted?
         raise Stale
     WRITE.run_many(connection, [record.row(study_id) for record in records])
-    for record in changed:
-        _announce(connection, study_id, record)
+    for record in records:
+        for kind, happened in (("reset", record.reset), ("violation", bool(record.violated))):
+            if happened:
+                _announce(connection, study_id, record, kind)
     if redefined is not None:
         definition, start = redefined
         now = update(studies).where(studies.c.id == study_id).values(definition=dumps(dict(definition)))
@@ -233,14 +291,17 @@ def worth_keeping(seqs: Iterable[int]) -> set[int]:
     return found
 
 
-def _announce(connection: Connection, study_id: int, record: Record) -> None:
-    hooks = select(webhooks.c.id).where((webhooks.c.study_id == study_id) | webhooks.c.study_id.is_(None))
+def _announce(connection: Connection, study_id: int, record: Record, kind: str) -> None:
+    hooks = select(webhooks.c.id).where(
+        (webhooks.c.study_id == study_id) | webhooks.c.study_id.is_(None), webhooks.c.kinds.contains(kind)
+    )
     hooks = hooks.with_for_update(read=True, key_share=True)  # a tell must not fail because a webhook goes
     rows = [
         {
             "webhook_id": hook,
             "study_id": study_id,
             "seq": record.seq,
+            "kind": kind,
             "status": "due",
             "attempts": 0,
             "not_before": record.at,
@@ -253,8 +314,8 @@ def _announce(connection: Connection, study_id: int, record: Record) -> None:
 
 
 def remove(connection: Connection, name: str) -> None:
-    """Delete a study and everything about it."""
-    study_id = find(connection, name).id
+    """Delete a study and everything about it, also if it is damaged."""
+    study_id = _row(connection, name).id
     lock(connection, study_id)
     for table in (deliveries, webhooks, events, checkpoints):
         connection.execute(delete(table).where(table.c.study_id == study_id))

@@ -7,8 +7,10 @@ released: what they create is spelled out here or taken from tables that have no
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, text
+from sqlalchemy import Column, Connection, Table, delete, insert, inspect, text
+from sqlalchemy.schema import CreateColumn
 
 from windvane.storage.schema import checkpoints, deliveries, events, studies, tokens, version, webhooks
 
@@ -36,7 +38,31 @@ def _amendments(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE windvane_events ALTER COLUMN kind TYPE VARCHAR(16)"))
 
 
-STEPS: tuple[Step, ...] = (_journal, _access, _amendments)
+def _constraints(connection: Connection) -> None:
+    """Version 4: what was told of constraints, and webhooks that are called on violations as well.
+
+    Webhooks that were there before are called on resets, as before.
+    """
+    for table, names in (
+        (studies, ("violations", "last_violation", "last_retreat")),
+        (events, ("violated", "outcome_resets")),
+        (webhooks, ("kinds",)),
+        (deliveries, ("kind",)),
+    ):
+        for name in names:
+            _add_column(connection, table, table.c[name])
+    for index in events.indexes:
+        index.create(connection, checkfirst=True)
+
+
+def _add_column(connection: Connection, table: Table, column: Column[Any]) -> None:
+    """A column that tables of an earlier version lack; those that this one creates have it."""
+    if column.name not in {each["name"] for each in inspect(connection).get_columns(table.name)}:
+        spelt = CreateColumn(column).compile(dialect=connection.dialect)
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {spelt}"))
+
+
+STEPS: tuple[Step, ...] = (_journal, _access, _amendments, _constraints)
 VERSION = len(STEPS)
 APPLICATION_ID = 0x57564E45  # "WVNE", in the header of an SQLite file
 

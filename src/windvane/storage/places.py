@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import sqlite3
 import stat
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,8 @@ from windvane.storage.migrations import APPLICATION_ID, VERSION
 KINDS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 NUMBERS = ("application_id", "user_version", "page_size", "page_count")
 SHORTEST = 100  # bytes of a header
+MOMENT = 1.0  # seconds in which a file that is being made may have two names
+DRAFT = re.compile("[0-9a-f]{16}")
 ALLOWED = "a file's path, sqlite:///PATH or postgresql://USER@HOST/NAME"
 
 
@@ -92,10 +97,6 @@ def inspect(path: Path) -> int | None:
     if application != APPLICATION_ID:
         raise StorageFailure(f"{path}: an SQLite database, but not one of Windvane's; left untouched")
     refuse_newer(str(path), written)
-    if not os.access(path, os.W_OK):  # SQLite would open it, and leave its helper files behind
-        raise StorageFailure(
-            f"{path}: cannot be written to. Check the permissions of the file and its folder"
-        )
     return written
 
 
@@ -124,6 +125,58 @@ def _header(path: Path, size: int) -> tuple[int, int]:
             "Restore it from a backup"
         )
     return application, written
+
+
+def writable(path: Path) -> bool:
+    """Whether SQLite can write to a file: to the helper files beside it too."""
+    helpers = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm")]
+    beside = os.access(path.parent, os.W_OK) or all(os.access(helper, os.W_OK) for helper in helpers)
+    return os.access(path, os.W_OK) and beside
+
+
+def address_to_read(path: Path) -> str:
+    """For SQLite, of a file that cannot be written to.
+
+    Its log, if there is one, is read with it. Where there is none SQLite would want to make one, unless it is
+    told that nothing changes.
+    """
+    logged = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.resolve().as_uri()}?mode=ro{'' if logged else '&immutable=1'}"
+
+
+def refuse_second_name(path: Path) -> None:
+    """An error if a file has another path: each has a log of its own, and what one is told the other loses.
+
+    While a new file is made it has two names for a moment (`windvane.storage.fresh`).
+    """
+    real, deadline = path.resolve(), time.monotonic() + MOMENT
+    while (found := real.stat()).st_nlink > 1:
+        for draft in real.parent.glob(f".{glob.escape(real.name)}.*"):
+            if DRAFT.fullmatch(draft.name.rpartition(".")[2]) and identity(draft) == identity(real):
+                draft.unlink(missing_ok=True)  # of a maker who has no use for it any more, or was killed
+        if time.monotonic() > deadline:
+            raise StorageFailure(
+                f"{path}: the file has {found.st_nlink} names (hard links). Each has its own log, so what "
+                "is told by one would be lost by the other; left untouched. Delete the other, or make a copy"
+            )
+        time.sleep(0.01)
+    if _mounted(real):
+        raise StorageFailure(
+            f"{path}: this file is mounted by itself (as by docker -v FILE:FILE). Its log, which lies beside "
+            "it, would not be the one that others use; left untouched. Mount the folder instead"
+        )
+
+
+def _mounted(path: Path) -> bool:
+    """Whether a file is a mount point."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    except OSError:  # not Linux
+        return os.path.ismount(path)
+    points = (
+        re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), line.split(b" ")[4]) for line in lines
+    )
+    return os.fsencode(path) in points
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -46,6 +46,9 @@ studies = Table(
     Column("size", Integer, nullable=False),  # observations in use
     Column("last_at", Double),
     Column("last_reset", Integer),  # its step
+    Column("violations", Integer, nullable=False, server_default="0"),  # tells beyond a limit
+    Column("last_violation", Integer),  # its step
+    Column("last_retreat", Integer),  # its step
     sqlite_autoincrement=True,  # the number of a deleted study is not given away again
 )
 
@@ -72,6 +75,8 @@ events = Table(
     Column("event", Text),
     Column("metadata", Text, nullable=False),
     Column("key", String(200)),
+    Column("violated", Text),  # the constraints beyond their limits, a list in JSON; none: no list
+    Column("outcome_resets", Text),  # the same of those whose own model was reset
     sqlite_with_rowid=False,  # the table is its own index: a page less to write for every record
 )
 Index(
@@ -90,6 +95,14 @@ Index(
     sqlite_where=events.c.reset,
     postgresql_where=events.c.reset,
 )
+for _column in (events.c.violated, events.c.outcome_resets):
+    Index(
+        f"windvane_events_{_column.name}",
+        events.c.study_id,
+        events.c.seq,
+        sqlite_where=_column.is_not(None),
+        postgresql_where=_column.is_not(None),
+    )
 
 checkpoints = Table(
     "windvane_checkpoints",
@@ -123,6 +136,7 @@ webhooks = Table(
     Column("url", Text, nullable=False),
     Column("secret", Text, nullable=False),
     Column("created", Double, nullable=False),
+    Column("kinds", String(40), nullable=False, server_default="reset"),  # what it is called on
     sqlite_autoincrement=True,
 )
 
@@ -137,6 +151,7 @@ deliveries = Table(
     Column("attempts", Integer, nullable=False),
     Column("not_before", Double, nullable=False),
     Column("error", Text, nullable=False),
+    Column("kind", String(16), nullable=False, server_default="reset"),  # why it is made
     sqlite_autoincrement=True,
 )
 Index("windvane_deliveries_due", deliveries.c.status, deliveries.c.not_before)

@@ -7,14 +7,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from windvane.checks import check_text
 from windvane.codec import decode, encode
 from windvane.errors import Conflict, InvalidType, UnknownName
-from windvane.reading import Reading
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
 from windvane.storage.records import Kind
-from windvane.study.amendments import SecondReading, check_change, right_values, told_of
+from windvane.study.amendments import SecondReading, check_change, check_starts, right_values, told_of
 from windvane.study.checks import inside, trial_number
+from windvane.study.corrections import Correction, outcomes_now
 from windvane.study.definition import remake
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session, reused
@@ -33,7 +34,7 @@ def target_of(trial: Any) -> tuple[str, int]:
 def amend(
     session: Session,
     target: tuple[str, int],
-    correction: Reading | None,
+    correction: Correction | None,
     reason: str,
     notes: Mapping[str, Any],
     key: str | None,
@@ -49,28 +50,22 @@ def amend(
         told = _told(session, connection, target)
         if before is not None:
             same = (before.event or {})["record"] == told.seq
-            other = correction is not None and told_of(before)[:2] != (correction.y, correction.values)
-            if other or not same:
+            if not same or not (correction is None or correction.led_to(told_of(before))):
                 raise reused(before)
             return before
         right = right_values(connection, session.id)
         if told.seq in right and right[told.seq] is None:
             raise Conflict(f"{target[0]}={target[1]}: its value was taken back already; nothing was changed")
         was = right.get(told.seq) or told_of(told)
-        now = None
-        if correction is not None:
-            now = (
-                correction.y,
-                correction.values,
-                was[2] if correction.variance is None else correction.variance,
-            )
+        constraints = step.live.optimizer.constraints
+        now = None if correction is None else correction.applied(was, constraints)
         right[told.seq] = now
         if begun is None or begun.right != right or _amended_since(session, connection, begun):
             base = Live.restore(*journal.checkpoint(connection, session.id, before=told.seq))
             begun = SecondReading(base, right, base.head)
         begun.go_on(connection, session.id, step.before, on_progress)
         step.expire()
-        y, values, variance = now or was
+        result = now or was
         return step.amend(
             kind,
             told.seq,
@@ -78,15 +73,16 @@ def amend(
             begun.states,
             trial=told.trial,
             x=told.x,
-            y=y,
+            y=result.y,
             reason=reason,
             metadata=notes,
             key=key,
             event={
                 "record": told.seq,
-                "was": was[0],
-                "values": list(values),
-                "told_variance": variance,
+                "was": was.y,
+                "values": list(result.values),
+                "told_variance": result.variance,
+                "outcomes": outcomes_now(was, now, constraints),
                 **begun.account(),
             },
         )
@@ -105,6 +101,7 @@ def change_space(
     """Go on in another space, with what was measured in it; the record, and the definition as it is now."""
     if not isinstance(space, Domain):
         raise InvalidType(f"space={space!r}: must be a space such as wv.Box([(0, 1)])")
+    check_text("space", encode(space))
     begun: SecondReading | None = None
 
     def work(step: UnwrittenStep, connection: Connection) -> tuple[Record, Mapping[str, Any]]:
@@ -117,6 +114,7 @@ def change_space(
             return before, definition
         check_change(decode(definition["space"]), space)
         changed = {**definition, "space": encode(space)}
+        check_starts(definition, space)
         fresh = Live(remake(changed))
         start = fresh.state()
         right = right_values(connection, session.id)

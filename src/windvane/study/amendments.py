@@ -10,44 +10,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection
 
+from windvane.codec import decode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
+from windvane.storage.records import as_written
 from windvane.study.checks import inside
 from windvane.study.live import Live
 
 BATCH = 1000  # records read at once
-Told: TypeAlias = tuple[float, tuple[float, ...], float | None]
-"""A value, the repeats that it is the mean of if there are any, and the noise variance if it was told."""
 
-Right: TypeAlias = Mapping[int, Told | None]
+
+class ToldValues(NamedTuple):
+    """What was told: a value, the repeats that it is the mean of, the noise variance, and constraints."""
+
+    y: float
+    values: tuple[float, ...] = ()
+    variance: float | None = None
+    outcomes: Mapping[str, float] = MappingProxyType({})
+
+
+Right: TypeAlias = Mapping[int, ToldValues | None]
 """What counts for a record, by its number; None if it was taken back."""
 
 
-def told_of(record: Record) -> Told:
+def told_of(record: Record) -> ToldValues:
     """What was told at a record, or at one that corrects another."""
     assert record.y is not None
     event = _event(record)
-    return record.y, tuple(event.get("values") or ()), event.get("told_variance")
+    return ToldValues(record.y, tuple(event.get("values") or ()), event.get("told_variance"), record.outcomes)
 
 
-def retold(record: Record, told: Told) -> Record:
+def retold(record: Record, told: ToldValues) -> Record:
     """A record of a tell as if that had been told."""
-    y, values, variance = told
-    return replace(
-        record, y=y, event={**_event(record), "y": y, "values": list(values), "told_variance": variance}
-    )
+    event = _event(record)
+    said = event.get("outcomes") or {}
+    outcomes = {name: {**said.get(name, {}), "value": value} for name, value in told.outcomes.items()}
+    right = {"y": told.y, "values": list(told.values), "told_variance": told.variance, "outcomes": outcomes}
+    return replace(record, y=told.y, event={**event, **right})
 
 
-def right_values(connection: Connection, study_id: int) -> dict[int, Told | None]:
+def right_values(connection: Connection, study_id: int) -> dict[int, ToldValues | None]:
     """What the journal says of its own records, the latest word last."""
-    found: dict[int, Told | None] = {}
+    found: dict[int, ToldValues | None] = {}
     for record in journal.read(connection, study_id, kinds=("retracted", "corrected")):
         found[_event(record)["record"]] = told_of(record) if record.kind == "corrected" else None
     return found
@@ -55,17 +67,18 @@ def right_values(connection: Connection, study_id: int) -> dict[int, Told | None
 
 def follow(live: Live, record: Record, right: Right) -> Event | None:
     """Follow the journal by one record as it counts now: not if it was taken back, nor outside the space."""
-    if record.kind in AMENDING:
-        return live.apply(record, told=True)
-    if record.kind in ("told", "failed"):
-        if record.seq in right:
-            value = right[record.seq]
-            if value is None:
-                return live.apply(record, told=True)
-            record = retold(record, value)
-        if not inside(live.optimizer.space, record.x):
+    with as_written(record):
+        if record.kind in AMENDING:
             return live.apply(record, told=True)
-    return live.apply(record)
+        if record.kind in ("told", "failed"):
+            if record.seq in right:
+                value = right[record.seq]
+                if value is None:
+                    return live.apply(record, told=True)
+                record = retold(record, value)
+            if not inside(live.optimizer.space, record.x):
+                return live.apply(record, told=True)
+        return live.apply(record)
 
 
 @dataclass
@@ -132,7 +145,9 @@ def as_they_count(told: Iterable[Record], amending: Iterable[Record], space: Dom
         if (word is not None and word.kind == "retracted") or not inside(space, record.x):
             continue
         if word is not None:
-            record = retold(record, told_of(word))
+            said = _event(word).get("outcomes") or {}
+            names = tuple(name for name, outcome in said.items() if outcome["violated"])
+            record = replace(retold(record, told_of(word)), violated=names)
         found.append(record)
     return found
 
@@ -215,6 +230,24 @@ def check_change(old: Domain, new: Any) -> None:
             )
     elif isinstance(old, Box) and old.dim != new.dim:
         raise InvalidArgument(f"space={new!r}: must have {old.dim} coordinates, as that of the study has")
+
+
+def check_starts(definition: Mapping[str, Any], space: Domain) -> None:
+    """An error if the settings that are known to be safe are not all in a space."""
+    for number, point in enumerate(decode(definition["options"].get("start")) or ()):
+        given = point
+        if isinstance(space, Space) and space.contexts and isinstance(point, dict):
+            given = {**_some_context(space), **point}
+        if not inside(space, given):
+            raise InvalidArgument(
+                f"space={space!r}: start[{number}], {point!r}, is known to be safe and lies outside of it; a "
+                "space must have all settings that the study starts from. Nothing was changed"
+            )
+
+
+def _some_context(space: Space) -> dict[str, Any]:
+    middle = space.decode(space.candidates(1)[0])
+    return {name: middle[name] for name in space.contexts}
 
 
 def _check_parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

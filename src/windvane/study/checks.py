@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from windvane.checks import integer, real
+from windvane.checks import check_text, integer, real
 from windvane.checks import reason_text as reason_text
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces.base import Domain
 from windvane.study.trial import Trial
 
 NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
+LONGEST_KEY = 200  # characters
 LARGEST = 16_384  # bytes of metadata
 LAST = 2**31 - 1  # the largest number that the tables hold
 
@@ -38,8 +39,13 @@ def key_text(key: Any) -> str | None:
     """An idempotency key, or None."""
     if key is None:
         return None
-    if not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
-        raise InvalidArgument("key: must be 1 to 200 printable ASCII characters")
+    if (
+        not isinstance(key, str)
+        or not 1 <= len(key) <= LONGEST_KEY
+        or not key.isascii()
+        or not key.isprintable()
+    ):
+        raise InvalidArgument(f"key: must be 1 to {LONGEST_KEY} printable ASCII characters")
     return key
 
 
@@ -56,6 +62,7 @@ def metadata_of(metadata: Any) -> dict[str, Any]:
     if len(text) > LARGEST:
         raise InvalidArgument(f"metadata: {len(text)} bytes; must be at most {LARGEST}")
     copy: dict[str, Any] = json.loads(text)
+    check_text("metadata", copy)
     return copy
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from windvane.algorithms import make
+from windvane.checks import check_text
 from windvane.codec import decode, encode
 from windvane.errors import Conflict, CorruptState
 from windvane.optimizer import Optimizer
@@ -33,6 +34,7 @@ def define(
         "expires_after": duration("expires_after", expires_after),
         "metadata": metadata_of(metadata),
     }
+    check_text("space", definition["space"])
     return definition, optimizer
 
 

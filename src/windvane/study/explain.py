@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from windvane import notebook
 from windvane.checks import Array
+from windvane.codec import decode
 from windvane.notebook import shown
 from windvane.optimizer import Optimizer
 from windvane.replay.account import Coverage, coverage_of
@@ -19,8 +21,10 @@ from windvane.spaces.base import Domain
 from windvane.spelling import plain
 from windvane.storage import Record, Summary
 from windvane.study import wording
+from windvane.study.limits import ConstraintReport, Retreat, reports, retreat, sizes_of
 from windvane.study.promises import NO_ALARM, Promise, promise, two_sided
 from windvane.triggers import BelievedChange, NoImprovement, Periodic, alarm
+from windvane.unit_labels import units_of
 
 RECENT = 50  # observations that calibration is judged by
 FEWEST = 10  # of them, to say anything
@@ -87,13 +91,14 @@ class BelievedBest:
 
 @dataclass(frozen=True)
 class InUse:
-    """The data that the model rests on; ages in steps, `span` in the caller's time."""
+    """The data that the model rests on; ages in steps, `span` and `oldest_time` in the caller's time."""
 
     size: int
     oldest_step: int | None
     oldest_age: int | None
     median_age: float | None
     span: float | None
+    oldest_time: float | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,10 @@ class Explanation:
     looked_at: int  # how many observations "lately" is
     follows: tuple[str, ...] = ()  # the contexts that the objective follows, as `Optimizer.follows` says
     amendments: tuple[Mapping[str, Any], ...] = ()  # values taken back or corrected, other spaces
+    constraints: tuple[ConstraintReport, ...] = ()
+    safe: float | None = None  # the probability with which each of them must hold
+    retreat: Retreat | None = None  # what is asked for next, if that is because nothing is believed safe
+    last_retreat: int | None = None  # after which step nothing was believed safe, the last time
 
     @property
     def text(self) -> str:
@@ -127,6 +136,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text, a paragraph for each of its parts."""
+        title, *lines = self.text.splitlines()
+        return notebook.paragraphs(title, lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -144,12 +158,15 @@ def explain(
     optimizer: Optimizer,
     summary: Summary,
     amending: Sequence[Record] = (),
+    violations: Sequence[Record] = (),
+    outcome_resets: Sequence[Record] = (),
 ) -> Explanation:
     """In words and figures: the last reset and why, what is believed best now, and how sure that is.
 
     `resets` are the records of resets, of which the last one counts; with amendments all of them. `recent`
     are the last records of tells, in order; `optimizer` is only looked at. `amending` are the records that
-    say that others count otherwise.
+    say that others count otherwise. `violations` and `outcome_resets` are those of tells with a constraint
+    beyond its limit, and with a reset of the model of one.
     """
     events = [record.event for record in recent if record.event is not None]
     last = max(resets, key=lambda record: record.seq, default=None)
@@ -157,6 +174,13 @@ def explain(
     told = optimizer.last_time is not None
     belief = _belief(optimizer, events[-1] if events else None) if told else None
     residuals = _residuals(events, optimizer)
+    since = [each.seq for each in (*amending[-1:], *([last] if last is not None else []))]
+    current = bool(recent) and recent[-1].seq >= max(since, default=0)  # what it said still holds
+    start = decode(summary.definition.get("options", {}).get("start"))
+
+    def where(x: Any) -> str:
+        return _where(x, optimizer.space)
+
     return Explanation(
         study=summary.name,
         algorithm=summary.algorithm,
@@ -177,6 +201,18 @@ def explain(
         looked_at=len(events),
         follows=optimizer.follows(),
         amendments=tuple(map(_amendment, amending)),
+        constraints=reports(
+            optimizer,
+            None if belief is None else optimizer.best(context=optimizer.last_context).x,
+            violations,
+            outcome_resets,
+            amending,
+            sizes_of(recent, last.seq if last is not None and last.kind == "reset" else 0),
+            where,
+        ),
+        safe=optimizer.safe,
+        retreat=retreat(optimizer, events[-1] if current else None, recent, start, where),
+        last_retreat=summary.last_retreat,
     )
 
 
@@ -196,11 +232,12 @@ def _sigmas(event: Mapping[str, Any]) -> float:
 
 def _amendment(record: Record) -> dict[str, Any]:
     event = record.event or {}
-    found = {"kind": record.kind, "seq": record.seq, "at": record.at, "reason": record.reason}
+    found: dict[str, Any] = {"kind": record.kind, "seq": record.seq, "at": record.at, "reason": record.reason}
     found |= {"undone": len(event["undone"]), "new": len(event["new"])}
     if record.kind == "redefined":
         return {**found, "left_out": event["left_out"]}
     value = record.y if record.kind == "corrected" else None
+    found["outcomes"] = event.get("outcomes") or {}
     return {**found, "trial": record.trial, "record": event["record"], "was": event["was"], "y": value}
 
 
@@ -306,7 +343,7 @@ def _where(x: Any, space: Domain) -> str:
     """A point in words; a candidate with its setting."""
     if isinstance(space, Candidates):
         return f"candidate {x} ({shown(space.row(x))})"
-    return shown(np.array(x) if isinstance(x, list) else x)
+    return shown(np.array(x) if isinstance(x, list) else x, units_of(space))
 
 
 def _rival(
@@ -338,7 +375,10 @@ def _in_use(optimizer: Optimizer) -> InUse:
     ages = optimizer.step - 1 - data.steps
     oldest = int(data.steps.min())
     span = float(data.times.max() - data.times.min())
-    return InUse(len(data), oldest, int(ages.max()), float(np.median(ages)), span)
+    last, first = optimizer.last_time, None
+    if last is not None and data.steps[-1] == optimizer.step - 1:  # the last observation told is in use
+        first = last - float(data.times[-1] - data.times[0])
+    return InUse(len(data), oldest, int(ages.max()), float(np.median(ages)), span, first)
 
 
 def _residuals(events: Sequence[Mapping[str, Any]], optimizer: Optimizer) -> Array | None:

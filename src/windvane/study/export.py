@@ -1,8 +1,11 @@
 """A study's journal as a file: CSV, JSON lines or Parquet.
 
 It is written in batches, so that a journal of any length needs little memory, and appears whole or not at
-all. CSV and Parquet have a row a record and a column a parameter; JSON lines have all that a record holds.
-Floats are written so that they are read back bit for bit.
+all, readable by its owner only, as the database is. CSV and Parquet have a row a record and a column a
+parameter; JSON lines have all that a record holds. Floats are written so that they are read back bit for bit.
+
+Units, where there are any, are beside the names in CSV, `force [N]`; in JSON lines each record has them under
+"units", and in Parquet a column has its own in its metadata. An import refuses another unit than the study's.
 """
 
 from __future__ import annotations
@@ -12,9 +15,12 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from windvane.checks import one_of
+from windvane.codec import decode
+from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument, InvalidType, StorageFailure, UnknownName, WindvaneError
 from windvane.extras import require
 from windvane.files import whole
@@ -22,6 +28,7 @@ from windvane.spaces import Arms, Candidates, Choice, Integer, Parameter, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record
 from windvane.storage.records import dumps
+from windvane.unit_labels import UNIT, labelled, units_of
 
 if TYPE_CHECKING:
     from windvane.study.study import Study
@@ -35,6 +42,7 @@ EVENT = ("mean", "std", "statistic", "threshold", "kept", "size")  # what the op
 NOISE = ("noise_variance", "repeats", "values")  # as they were told, if they were
 AFTER = ("y", "time", "step", *EVENT[:4], "reset", "reason", *EVENT[4:], "metadata", *NOISE)
 PREFIX = "x."  # of a parameter that is called like another column
+OUTCOME = "outcome."  # of the value of a constraint
 
 
 def export(study: Study, path: str | Path, format: str | None = None) -> int:
@@ -47,7 +55,7 @@ def export(study: Study, path: str | Path, format: str | None = None) -> int:
     try:
         if file.is_dir():
             raise StorageFailure(f"{file}: is a folder; must be a file")
-        with whole(file) as draft, draft.open("wb") as out:
+        with whole(file, private=True) as draft, draft.open("wb") as out:
             return write(study, out, kind)
     except WindvaneError:
         raise
@@ -73,12 +81,13 @@ def format_of(path: Path, format: str | None = None) -> str:
 def text(study: Study, format: str) -> Iterator[tuple[str, int]]:
     """The journal as "csv" or "jsonl", piece by piece, each with the number of its records."""
     one_of("format", format, ("csv", "jsonl"))
+    table = _columns_of(study)
     if format == "jsonl":
+        more = {"units": table.units} if table.units else {}
         for batch in _batches(study):
-            yield "".join(f"{dumps(record.as_dict())}\n" for record in batch), len(batch)
+            yield "".join(f"{dumps({**record.as_dict(), **more})}\n" for record in batch), len(batch)
         return
-    table = Columns(study.space, amended=_amended(study))
-    yield _csv([table.names]), 0
+    yield _csv([[labelled(name, table.units.get(name, "")) for name in table.names]]), 0
     for batch in _batches(study):
         yield _csv([_cell(value) for value in table.row(record)] for record in batch), len(batch)
 
@@ -91,8 +100,18 @@ class Columns:
     ['seq', 'kind', 'at', 'trial', 'gain', 'x.step', 'y']
     """
 
-    def __init__(self, space: Domain, *, amended: bool = False) -> None:
+    def __init__(
+        self,
+        space: Domain,
+        *,
+        amended: bool = False,
+        constraints: Mapping[str, Constraint] = MappingProxyType({}),
+    ) -> None:
         """With `amended`, a column has the number of the record that a record is about."""
+        self._outcomes = {OUTCOME + name: name for name in constraints}
+        limits = {name: limit.unit for name, limit in constraints.items() if limit.unit}
+        self.units = {_column(name): unit for name, unit in units_of(space).items()}
+        self.units |= {OUTCOME + name: unit for name, unit in limits.items()}
         self._take: Callable[[Any], Sequence[Any]] = list
         self.parameters: dict[str, Parameter | None]
         if isinstance(space, Space):
@@ -107,7 +126,7 @@ class Columns:
             self._take = lambda x: [x]
         else:
             self.parameters = {f"x{i + 1}": None for i in range(space.dim)}
-        self._after = (*AFTER, "record") if amended else AFTER
+        self._after = (*AFTER, *self._outcomes, *(("record",) if amended else ()))
         self.names = [*BEFORE, *self.parameters, *self._after]
 
     def row(self, record: Record) -> list[Any]:
@@ -119,9 +138,17 @@ class Columns:
             **{name: event.get(name) for name in EVENT},
             **_noise(event),
             "record": event.get("record"),
+            **{column: record.outcomes.get(name) for column, name in self._outcomes.items()},
         }
         after = [own[name] if name in own else getattr(record, name) for name in self._after]
         return [*(getattr(record, name) for name in BEFORE), *point, *after]
+
+
+def _columns_of(study: Study) -> Columns:
+    """As the definition says: the journal is exported without the model, which may be damaged."""
+    summary = study.summary()
+    space: Domain = decode(summary.definition["space"])
+    return Columns(space, amended=_amended(study), constraints=summary.constraints)
 
 
 def _noise(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,7 +161,8 @@ def _noise(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _column(name: str) -> str:
     """A name that begins with the prefix gets it once more, so that no two columns are called the same."""
-    return PREFIX + name if name in (*BEFORE, *AFTER) or name.startswith(PREFIX) else name
+    taken = name in (*BEFORE, *AFTER) or name.startswith((PREFIX, OUTCOME))
+    return PREFIX + name if taken else name
 
 
 def _amended(study: Study) -> bool:
@@ -184,9 +212,10 @@ def _cell(value: Any) -> Any:
 
 def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
     arrow, parquet = require("pyarrow", EXTRA), require("pyarrow.parquet", EXTRA)
-    table, count = Columns(study.space, amended=_amended(study)), 0
+    table = _columns_of(study)
+    count = 0
     types = _types(arrow, table)
-    schema = arrow.schema([(name, types[name]) for name in table.names])
+    schema = arrow.schema([_field(arrow, name, types[name], table.units.get(name)) for name in table.names])
     texts = [name for name in table.parameters if types[name] == arrow.string()]
     with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
         for batch in _batches(study):
@@ -196,6 +225,10 @@ def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
             writer.write_table(arrow.table(columns, schema=schema))
             count += len(batch)
     return count
+
+
+def _field(arrow: Any, name: str, kind: Any, unit: str | None) -> Any:
+    return arrow.field(name, kind, metadata={UNIT: unit} if unit else None)
 
 
 def _types(arrow: Any, table: Columns) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,17 +13,15 @@ from sqlalchemy import Connection
 from windvane.data import Event
 from windvane.errors import CorruptState
 from windvane.optimizer import Optimizer, restore
-from windvane.reading import Reading
 from windvane.spelling import plain
 from windvane.storage import AMENDING, Record, journal
 from windvane.storage.records import Kind
 from windvane.study.checks import inside
+from windvane.study.measured import Measured, check_names
 from windvane.study.trial import Trial
 
 SPARSE = 64  # tells between two checkpoints
 MANY = 1024  # records of any kind between two checkpoints
-FEW = 300  # observations with which a step is quick
-FEW_PENDING = 2  # trials that are out: beside more, a point takes longer to find
 BESIDE = 64  # outstanding trials that a new one keeps away from: the newest
 
 
@@ -37,13 +36,11 @@ class Live:
         self.tells = 0  # since the last checkpoint
         self.records = 0
 
-    @property
-    def quick(self) -> bool:
-        """Whether a step takes about a millisecond."""
-        composition = self.optimizer.composition
-        given = composition.given and not composition.model.weighs_changes
-        given = given and not self.optimizer.space.enumerated
-        return given and self.optimizer.size <= FEW and len(self.pending) <= FEW_PENDING
+    def copy(self) -> Live:
+        """Another that goes its own way: an optimiser replaces what it has learned, and changes nothing."""
+        twin = copy(self)
+        twin.optimizer, twin.pending = copy(self.optimizer), dict(self.pending)
+        return twin
 
     def state(self) -> dict[str, Any]:
         """Plain JSON, for a checkpoint."""
@@ -78,9 +75,10 @@ class Live:
         )
         return plain(asked)
 
-    def tell(self, x: Any, reading: Reading, time: float | None) -> Event:
+    def tell(self, x: Any, measured: Measured, time: float | None) -> Event:
         """Tell the optimiser. A time before the last observation's is taken as that one."""
-        return self.optimizer.tell(x, time=self.not_before(time), **reading.told)
+        check_names(measured.outcomes, self.optimizer.constraints)
+        return self.optimizer.tell(x, time=self.not_before(time), **measured.told)
 
     def not_before(self, time: float | None) -> float | None:
         """The model's time: it does not go back, though answers may come in any order."""
@@ -170,16 +168,18 @@ class UnwrittenStep:
         return record
 
     def tell(
-        self, x: Any, reading: Reading, time: float | None, *, trial: int | None = None, **fields: Any
+        self, x: Any, measured: Measured, time: float | None, *, trial: int | None = None, **fields: Any
     ) -> Record:
         """An observation, judged by the optimiser."""
-        event = self.live.tell(x, reading, time)  # may refuse, so it comes first
+        event = self.live.tell(x, measured, time)  # may refuse, so it comes first
         self.expire(but=trial)
         said = {
             "step": event.step,
             "reset": event.reset,
             "reason": event.reason,
             "event": event.as_dict(),
+            "violated": event.violated,
+            "outcome_resets": tuple(name for name, outcome in event.outcomes.items() if outcome.reset),
         }
         return self.write(
             "told", told=True, trial=trial, x=plain(event.x), y=event.y, time=time, **said, **fields

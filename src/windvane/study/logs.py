@@ -1,65 +1,193 @@
-"""Logs that a study is told: everything is read and checked before the first observation is."""
+"""Logs that a study is told: everything is read and checked before the first observation is told."""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import hashlib
 import json
-import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windvane.checks import real
-from windvane.errors import InvalidArgument, WindvaneError
+from windvane.codec import decode
+from windvane.errors import Conflict, InvalidArgument, StorageFailure, WindvaneError
 from windvane.extras import require
-from windvane.reading import Reading
+from windvane.reading import Reading, told_as
 from windvane.spaces import Choice, Domain, Space
+from windvane.spelling import coordinate_names
 from windvane.study.checks import metadata_of
+from windvane.study.export import OUTCOME
+from windvane.unit_labels import parted
 
 if TYPE_CHECKING:
     from windvane.study.study import Study
 
-Told = tuple[Any, float | list[float], float | None, dict[str, Any], float | None]
+OnChecked = Callable[[int], None] | None
+OFTEN = 2_000  # observations between two calls of on_checked
 UTF_8 = "utf-8-sig"  # spreadsheets write a byte order mark
 EXPORTED = ("seq", "kind", "time", "metadata")  # columns of a study's export, beside those of the point
 
 
-def rows(study: Study, path: str | Path, sort: bool = False) -> tuple[list[Told], dict[int, list[str]]]:
-    """The observations of a log as (x, y, time, metadata, noise variance); an error names file and line.
+class LogObservation(NamedTuple):
+    """An observation of a log as a study is told it, and the resets that were asked for before it."""
+
+    x: Any
+    y: float | list[float]
+    time: float | None
+    metadata: dict[str, Any]
+    noise_variance: float | None
+    outcomes: dict[str, float]
+    resets: tuple[str, ...] = ()
+
+
+class LogFile:
+    """A log that a study is to be told: checked once as a whole, then read again instead of being kept.
 
     Of what a study exported, only what was told counts, with the times and the metadata that were told then:
     a new study of the same definition says the same of each. Values that were taken back are left out, and
-    those that were corrected are right. The second part are the resets that were asked for: before which
-    observation, and why.
+    those that were corrected are right. An error names file and line. Only what has to be sorted is kept in
+    memory.
     """
-    reader = require("windvane.replay", "studies")  # here, since few who use a study ever import a log
-    wanted, tabular = _columns(path)
-    _check_options(path, study.space, tabular)
-    log = reader.read_log(path, study.space, metadata=wanted, sort=sort)
-    found: list[Told] = []
-    for row, x in enumerate(log.points):
-        beside = log.metadata[row] if log.metadata else {}
-        time = None if log.times is None else log.times[row]
+
+    def __init__(
+        self, study: Study, path: str | Path, *, sort: bool = False, on_checked: OnChecked = None, **how: Any
+    ) -> None:
+        read = require("windvane.replay.read", "studies")  # here, since few who use a study import a log
+        comma = bool(how.get("decimal_comma"))
+        names, tabular = _columns(path, lambda header: read.delimiter_of(header, comma))
+        space: Domain = decode(study.definition["space"])
+        _check_options(path, space, tabular)
+        exported = names is not None and (not tabular or {*EXPORTED, "trial", "y"} <= names)
+        limits = study.summary().constraints
+        constraints = _told_of(space, limits, names if tabular else None)
+        units = {name: limits[name].unit for name in constraints}
+        wanted = EXPORTED if exported else ()
+        self._stream = read.LogStream(path, space, metadata=wanted, outcomes=units, **how)
+        self._clock, self._is_reset = read.StudyClock, read.AskedReset
+        self.path: Path = self._stream.path
+        self._how = {"sort": sort, **how}
+        self._stamp = self._stat()
+        self.observations = 0
+        self.first_time: float | None = None
+        self.last_resets: tuple[str, ...] = ()
+        self._gaps = self._sorted = False
+        self._check(sort, on_checked)
+
+    def _check(self, sort: bool, on_checked: OnChecked) -> None:
+        """Read it all once: what is wrong is said before anything is told."""
+        times = journals = rows = 0
+        last: float | None = None
+        behind: InvalidArgument | None = None
+        for row in self._stream.rows():
+            if isinstance(row, self._is_reset):
+                continue
+            rows += 1
+            journals += row.journal
+            times += row.time is not None
+            self._gaps = self._gaps or row.gone
+            if row.gone:
+                continue
+            self.observations += 1
+            told = self._told(row, row.time)
+            if told.time is not None:
+                if last is not None and told.time < last and behind is None:
+                    behind = _out_of_order(f"{self.path}, {row.place}", told.time, last)
+                last = told.time
+                self.first_time = last if self.first_time is None else self.first_time
+            if on_checked is not None and self.observations % OFTEN == 0:
+                on_checked(self.observations)
+        if not self.observations:
+            raise self._stream.empty()
+        if journals == rows:  # a study has put them in order
+            return
+        if times not in (0, rows):
+            raise InvalidArgument(f"{self.path}: give a time to all observations or to none")
+        if behind is not None and not sort:
+            raise behind
+        self._sorted = behind is not None
+
+    def rows(self) -> Iterator[LogObservation]:
+        """The observations in order; afterwards `last_resets` are those that were asked for at the end."""
+        if not self._sorted:
+            yield from self._in_order()
+            return
+        yield from sorted(self._in_order(), key=lambda told: told.time or 0.0)  # stable
+
+    def _in_order(self) -> Iterator[LogObservation]:
+        clock, resets = self._clock(), []
+        for row in self._stream.rows():
+            if isinstance(row, self._is_reset):
+                resets.append(row.reason)
+                continue
+            at = clock.at(row.time, row.gone)
+            if row.gone:
+                continue
+            time = at if self._gaps and row.journal else row.time
+            yield self._told(row, time)._replace(resets=tuple(resets))
+            resets.clear()
+        self.last_resets = tuple(resets)
+
+    def _told(self, row: Any, time: float | None) -> LogObservation:
         try:
+            beside = row.metadata
             if beside.get("kind") == "told" and beside.get("seq") not in (None, ""):
                 told_at = _time(beside["time"])
-                time = told_at if told_at is not None or not log.gaps else time
-            told = Reading.of(**log.told(row)).told
+                time = told_at if told_at is not None or not self._gaps else time
+            told = Reading.of(**told_as(row.y, row.repeats, row.noise)).told
             notes = metadata_of(_notes(beside.get("metadata")))
-            found.append((x, told["y"], time, notes, told["noise_variance"]))
+            return LogObservation(row.x, told["y"], time, notes, told["noise_variance"], dict(row.outcomes))
         except WindvaneError as error:
-            raise type(error)(f"{log.where(row)}: {error}") from None
-    resets: dict[int, list[str]] = {}
-    for row, why in log.resets:
-        resets.setdefault(row, []).append(why)
-    return found, resets
+            raise type(error)(f"{self.path}, {row.place}: {error}") from None
+
+    @property
+    def digest(self) -> str:
+        """Of what is in the file, whatever it is called."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+
+    @property
+    def manner(self) -> str:
+        """Of how it is read: in another manner the same file has other rows."""
+        how = sorted((name, value) for name, value in self._how.items() if value)
+        return hashlib.sha256(repr(how).encode()).hexdigest()[:8]
+
+    def check_unchanged(self) -> None:
+        """An error if somebody writes to the file meanwhile."""
+        if self._stat() != self._stamp:
+            raise Conflict(f"{self.path}: was changed while it was imported; what was told so far is kept")
+
+    def _stat(self) -> tuple[int, int]:
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise StorageFailure(f"{self.path}: {error.strerror or error}") from error
+        return found.st_size, found.st_mtime_ns
 
 
-def _columns(path: str | Path) -> tuple[tuple[str, ...], bool]:
-    """What to read beside the observations, `EXPORTED` where it can be had, and whether the file is a table.
+def _out_of_order(where: str, time: float, before: float) -> InvalidArgument:
+    return InvalidArgument(
+        f"{where}: time={time!r}: is before the one above it, {before!r}. If only the lines are out of "
+        "order, have them sorted: sort=True, or --sort in a shell"
+    )
 
-    A file that cannot be read has none; the reader of logs says what is wrong with it.
+
+def _told_of(space: Domain, constraints: Iterable[str], columns: Collection[str] | None) -> list[str]:
+    """The constraints of which a log may have values: of a table, those that have a column."""
+    taken = coordinate_names(space)
+    return [
+        name
+        for name in constraints
+        if columns is None or OUTCOME + name in columns or (name in columns and name not in taken)
+    ]
+
+
+def _columns(path: str | Path, delimiter: Callable[[str], str]) -> tuple[set[str] | None, bool]:
+    """The columns of a table, and whether the file is one; lines in JSON have none.
+
+    Of a file that cannot be read it is None; the reader of logs says what is wrong with it.
     """
     try:
         file = Path(path).expanduser()
@@ -67,17 +195,19 @@ def _columns(path: str | Path) -> tuple[tuple[str, ...], bool]:
         packed = endings[-1:] == [".gz"]
         kind = endings[-2:-1] if packed else endings[-1:]
         if kind in ([".jsonl"], [".ndjson"]):
-            return EXPORTED, False
+            return set(), False
         if kind == [".parquet"]:
             names = set(require("pyarrow.parquet", "parquet").read_schema(file).names)
         else:
             with gzip.open(file, "rt", encoding=UTF_8) if packed else file.open(encoding=UTF_8) as lines:
-                names = {name.strip().strip('"') for name in re.split(r"[,;\t]", lines.readline())}
+                first = lines.readline()
+                headings = next(csv.reader([first], delimiter=delimiter(first)), [])
+                names = {parted(name.strip())[0] for name in headings}
     except WindvaneError:
         raise
     except (OSError, ValueError, TypeError, EOFError, zlib.error):
-        return (), False
-    return EXPORTED if {*EXPORTED, "trial", "y"} <= names else (), True
+        return None, False
+    return names, True
 
 
 def _check_options(path: str | Path, space: Domain, tabular: bool) -> None:

@@ -1,35 +1,38 @@
 """Who may write next: the steps of a study follow one another, whoever makes them.
 
-A step is computed without holding the database, then written on the condition that the journal has not
-grown meanwhile. If it has, another process was faster: the step is computed again, this time with the
-study locked. While others keep writing, steps are made with the study locked from the start, because what was
-computed in vain costs more than waiting: memory must then be restored from the checkpoint. So no measurement
-is lost or told twice, and studies do not wait for each other.
+A step is computed on a copy of what is in memory, without holding the database, and written on the condition
+that the journal has not grown meanwhile. If it has, another process was faster: what it wrote is followed,
+and the step computed again. That this is rare is what turns are for (`windvane.storage.turns`): whoever makes
+a step of a study waits for those who came before. Memory moves on once a step is on disk, so whatever happens
+on the way there, it is as it was. So no measurement is lost or told twice, and studies do not wait for each
+other.
+
+Whoever only looks is given a snapshot: the study as of its last record on disk, whatever is being computed.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
+from windvane.errors import Conflict, StorageFailure, UnknownName
 from windvane.storage import AMENDING, Record, Summary, journal
 from windvane.storage.link import Link
+from windvane.storage.records import as_written
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.trial import Trial
 
-HARMLESS = (InvalidArgument, InvalidType, Conflict, UnknownName)  # raised before anything was changed
+ATTEMPTS = 50  # at a step that others are faster with, each time
 BATCH = 1000  # records read at once
 Result = TypeVar("Result")
 
 
 class Session:
-    """One study as this process knows it. Threads take turns."""
+    """One study as this process knows it. Threads take turns at writing."""
 
     def __init__(self, link: Link, summary: Summary, clock: Callable[[], float]) -> None:
         self._link = link
@@ -38,7 +41,7 @@ class Session:
         self._clock = clock
         self._lock = threading.RLock()
         self._live: Live | None = None
-        self._rivals = False  # others have written since the last look
+        self._looking = threading.Lock()  # of those who look and have to read the journal first
 
     @property
     def id(self) -> int:
@@ -50,72 +53,76 @@ class Session:
         """Of the study."""
         return self._name
 
-    @contextmanager
-    def live(self) -> Iterator[Live]:
-        """The study as of now, while nobody else in this process uses it."""
-        with self._lock:
-            with self._link.reading() as connection:
-                live = self._catch_up(connection)
-            yield live
+    def snapshot(self) -> Live:
+        """The study as of now, for the caller alone. It waits for no step, and no step for it."""
+        with self._link.reading() as connection:
+            head = journal.head(connection, self._id)
+            live = self._live
+            if live is None or live.head < head:  # this process opened it just now, or others wrote
+                with self._looking:
+                    live = self._followed(connection, self._live, head)
+                    if self._live is None or self._live.head < live.head:
+                        self._live = live
+        found = live.copy()
+        found.optimizer = live.optimizer.copy()  # which another thread may use
+        return found
 
     def write(self, work: Callable[[UnwrittenStep, Connection], Result], *, long: bool = False) -> Result:
         """Carry out a step and write its records; on any failure neither memory nor disk has changed.
 
-        A `long` one is begun without a lock in any case: if others write meanwhile, it goes on from there.
+        A `long` one is begun out of turn: if others write meanwhile, it goes on from there.
         """
-        with self._lock:
-            try:
-                return self._attempt(work, locked=self._rivals and not long)
-            except journal.Stale:
-                self._rivals = True
-                return self._attempt(work, locked=True)
 
-    def _attempt(self, work: Callable[[UnwrittenStep, Connection], Result], locked: bool) -> Result:
-        step: UnwrittenStep | None = None
-        try:
-            with self._link.writing() if locked else self._link.reading() as connection:
-                if locked:
-                    journal.lock(connection, self._id)
-                step = UnwrittenStep(self._catch_up(connection), self._clock())
-                result = work(step, connection)
-                if locked:
-                    step.commit(connection, self._id)
-                elif step.records:
-                    with self._link.writes(connection):
-                        step.commit(connection, self._id)
-        except BaseException as error:
-            if step is None or step.records or not isinstance(error, HARMLESS):
-                self._live = None  # memory may be ahead of the disk; the journal knows
-            raise
-        return result
+        def attempt(connection: Connection) -> Result:
+            step = UnwrittenStep(self._catch_up(connection).copy(), self._clock())
+            result = work(step, connection)
+            if step.records:
+                self._link.commit(
+                    connection,
+                    lambda: step.commit(connection, self._id),
+                    lambda now: journal.holds(now, self._id, step.records),
+                )
+                self._live = step.live
+            return result
+
+        with self._lock:
+            for number in range(ATTEMPTS):
+                try:
+                    return self._link.in_turn(self._id, attempt, wait=number > 0 or not long)
+                except journal.Stale:  # the other is done: next time we are first
+                    continue
+        raise StorageFailure(
+            f"study {self._name!r}: others write to it all the time, and were faster {ATTEMPTS} times; "
+            "nothing of this step was kept. Try again"
+        )
 
     def _catch_up(self, connection: Connection) -> Live:
         """What the journal amounts to: memory, else the last checkpoint, and the records after it."""
-        head = journal.head(connection, self._id)
-        live, self._live = self._live, None  # until all is well
-        if live is None:
-            live = Live.restore(*journal.checkpoint(connection, self._id))
-        else:
-            self._rivals = live.head < head
+        live = self._followed(connection, self._live, journal.head(connection, self._id))
+        self._live = live
+        return live
+
+    def _followed(self, connection: Connection, start: Live | None, head: int) -> Live:
+        """A study in memory that has followed the journal as far as `head`, which may be `start` itself.
+
+        A checkpoint that others wrote since `head` was read takes it further than that.
+        """
+        if start is not None and start.head >= head:
+            return start
+        live = Live.restore(*journal.checkpoint(connection, self._id)) if start is None else start.copy()
         if live.head < head:
             records = journal.read(connection, self._id, after=live.head, up_to=head)
             if any(record.kind in AMENDING for record in records):  # somebody else's: their state is on disk
                 live = Live.restore(*journal.checkpoint(connection, self._id))
                 records = [record for record in records if record.seq > live.head]
             for record in records:
-                live.apply(record)
-            live.arrived(head)
-        self._live = live
+                with as_written(record):
+                    live.apply(record)
+            live.arrived(max(head, live.head))
         return live
 
-    @property
-    def quick(self) -> bool:
-        """Whether the next step will be short: all is in memory, it is not much, and nothing is learned."""
-        live = self._live
-        return live is not None and live.quick
-
     def forget(self) -> None:
-        """Read the study anew before the next step: what is in memory may not be on disk."""
+        """Read the study anew before the next step, from its checkpoint."""
         with self._lock:
             self._live = None
 
@@ -139,6 +146,7 @@ class Session:
             with self._link.writing() as connection:
                 journal.lock(connection, self._id)
                 journal.keep(connection, self._id, states)
+            self._live = None  # somebody may have looked meanwhile
         return head
 
     def before(self, connection: Connection, key: str | None, kind: str, **same: Any) -> Record | None:

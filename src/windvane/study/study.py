@@ -10,28 +10,30 @@ from typing import Any, overload
 
 import numpy as np
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
 
-from windvane.checks import Array, Time, instant, integer, one_of
+from windvane import notebook
+from windvane.checks import Array, Time, instant, integer, one_of, real
+from windvane.constraints import Constraint
 from windvane.data import Best, Event
-from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName
-from windvane.optimizer import Optimizer
-from windvane.reading import Reading
+from windvane.errors import CorruptState, InvalidType, UnknownName
+from windvane.optimizer import MOST_AT_ONCE, Optimizer
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, KINDS, Database, Record, Summary, journal
-from windvane.study import export, logs
+from windvane.storage.records import as_written
+from windvane.study import export, importing, logs
 from windvane.study.amending import OnProgress, amend, change_space, target_of
 from windvane.study.amendments import as_they_count, resets_now
 from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
+from windvane.study.corrections import Correction
 from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
 from windvane.study.live import Live, UnwrittenStep
+from windvane.study.measured import Measured
 from windvane.study.session import Session, reused
 from windvane.study.trial import Trial
 
 DAY = 86_400.0
-MOST_AT_ONCE = 1000  # trials that one `ask` begins
-BATCH = 256  # observations of a log that are imported in one transaction
+LATEST = 1e100  # of |time|: squares of differences must not overflow
 UNSET: Any = object()
 Clock = Callable[[], float]
 
@@ -89,17 +91,24 @@ class Study:
         study_name(name)
         definition, optimizer = define(space, algorithm, goal, seed, expires_after, metadata, options)
         database, own = (url, False) if isinstance(url, Database) else (Database(url, create=True), True)
+        state, at = Live(optimizer).state(), clock()
+
+        def make(connection: Connection) -> Summary:
+            if exist_ok and journal.exists(connection, name):
+                found = journal.find(connection, name)
+                same(definition, found.definition, seeded=seed is not None)
+                return found
+            journal.create(connection, name, definition, state, at)
+            return journal.find(connection, name)
+
         try:
-            with database.link.writing() as connection:
-                if exist_ok and journal.exists(connection, name):
-                    summary = journal.find(connection, name)
-                    same(definition, summary.definition, seeded=seed is not None)
-                    return Study(database, summary, clock=clock, own=own)
-                try:
-                    journal.create(connection, name, definition, Live(optimizer).state(), clock())
-                except IntegrityError:  # another process made it in this very moment
-                    raise Conflict(f"name={name!r}: there is a study of that name already") from None
-                summary = journal.find(connection, name)
+            try:
+                summary = database.link.write(make, lambda now: journal.made(now, name, definition, at))
+            except journal.NameTaken:
+                if not exist_ok:
+                    raise
+                # another process made it in this very moment: it is there now
+                summary = database.link.write(make)
         except BaseException:
             if own:
                 database.close()
@@ -130,6 +139,10 @@ class Study:
 
     def __repr__(self) -> str:
         return f"<study {self.name!r} in {self.database.url}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what is in the database now."""
+        return notebook.summary(self.summary(), str(self.database.url))
 
     # -- writing -------------------------------------------------------------------------------------
 
@@ -183,8 +196,12 @@ class Study:
         if count is not None:
             count = integer("count", count, at_least=1, at_most=MOST_AT_ONCE)
 
+        repeated = False
+
         def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
+            nonlocal repeated
             before = self._session.before(connection, key, "asked")
+            repeated = before is not None
             if before is not None:
                 return self._asked_together(connection, before, count)
             step.expire()
@@ -198,6 +215,8 @@ class Study:
             return found
 
         trials = [Trial.of(record) for record in self._session.write(work)]
+        if repeated:  # much may have come of them since
+            trials = [self.trial(trial.number) for trial in trials]
         return trials[0] if count is None else trials
 
     def _asked_together(self, connection: Connection, first: Record, count: int | None) -> list[Record]:
@@ -214,21 +233,21 @@ class Study:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> Event:
         """The value observed in a trial, in any order, late ones too. When this returns it is on disk.
 
         `time` is the caller's own timestamp. One before that of the last observation is recorded as it is;
         the model, whose time does not go back, takes the last one (`event.time`). `noise_variance`, or its
         root `std`, is that of the noise in this value, if it is known. `y` may be a list of repeats.
+        Values of constraints are told by name, as in `tell(trial, y, heat=84.2)`, or in a dict, `outcomes`;
+        what was not measured is left out.
         """
-        more: Any = {
-            "noise_variance": noise_variance,
-            "std": std,
-            "metadata": metadata,
-            "key": key,
-        }
+        more: Any = {"noise_variance": noise_variance, "std": std, "outcomes": outcomes, **named}
+        more |= {"metadata": metadata, "key": key}
         return _event(self.submit_tell(trial, y, time, **more))
 
     def add(
@@ -239,16 +258,14 @@ class Study:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> Event:
         """A value that nobody asked for, observed at any point of the space."""
-        more: Any = {
-            "noise_variance": noise_variance,
-            "std": std,
-            "metadata": metadata,
-            "key": key,
-        }
+        more: Any = {"noise_variance": noise_variance, "std": std, "outcomes": outcomes, **named}
+        more |= {"metadata": metadata, "key": key}
         return _event(self.submit_add(x, y, time, **more))
 
     def submit_tell(
@@ -259,19 +276,21 @@ class Study:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> Record:
         """As `tell`, but returns the record in the journal."""
         number, notes, key = trial_number(trial), metadata_of(metadata), key_text(key)
-        reading, stamp = _reading(y, noise_variance, std), _time(time)
+        measured, stamp = Measured.of(y, noise_variance, std, outcomes, named), _time(time)
 
         def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "told", trial=number, told=reading.told)
+            before = self._session.before(connection, key, "told", trial=number, told=measured.told)
             if before is not None:
                 return before
             x = self._session.waiting(step.live, connection, number).x
-            return step.tell(x, reading, stamp, trial=number, metadata=notes, key=key)
+            return step.tell(x, measured, stamp, trial=number, metadata=notes, key=key)
 
         return self._session.write(work)
 
@@ -283,17 +302,19 @@ class Study:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **named: float | None,
     ) -> Record:
         """As `add`, but returns the record in the journal."""
         notes, key = metadata_of(metadata), key_text(key)
-        reading, stamp = _reading(y, noise_variance, std), _time(time)
+        measured, stamp = Measured.of(y, noise_variance, std, outcomes, named), _time(time)
 
         def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "told", trial=None, told=reading.told)
+            before = self._session.before(connection, key, "told", trial=None, told=measured.told)
             if before is None:
-                return step.tell(x, reading, stamp, metadata=notes, key=key)
+                return step.tell(x, measured, stamp, metadata=notes, key=key)
             encode = step.live.optimizer.space.encode
             if not np.array_equal(encode(x), encode(before.x)):
                 raise reused(before)
@@ -380,21 +401,24 @@ class Study:
     def correct(
         self,
         trial: Trial | Record | int,
-        y: float | Sequence[float],
+        y: float | Sequence[float] | None = None,
         reason: str = "",
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        outcomes: Mapping[str, float | None] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
         on_progress: OnProgress = lambda _done, _total: None,
+        **named: float | None,
     ) -> Record:
         """Another value for a trial, or for a record: the optimiser is then as if it had been told that one.
 
-        As `retract` otherwise. What was told of the noise stays unless it is told anew. What was taken back
-        cannot be corrected.
+        As `retract` otherwise. What was told of the noise and of constraints stays unless it is told anew,
+        as in `correct(trial, heat=84.2)`; a constraint that is None was not measured after all. What was
+        taken back cannot be corrected.
         """
-        target, value = target_of(trial), _reading(y, noise_variance, std)
+        target, value = target_of(trial), Correction.of(y, noise_variance, std, outcomes, named)
         return amend(
             self._session,
             target,
@@ -429,27 +453,17 @@ class Study:
         """Delete the study and everything about it. There is no way back."""
         self.summary()  # or another one of this name would go
         self.database.delete(self.name)
-        self._session.forget()
 
     def add_many(self, rows: Sequence[tuple[Any, ...]]) -> int:
         """Observations (x, y, time, metadata) that nobody asked for, all or none; returns how many.
 
-        With a fifth entry, that is the noise variance of y.
+        With a fifth entry, that is the noise variance of y, and a sixth is a dict of constraints.
         """
-        return self._add(rows, {})
-
-    def _add(self, rows: Sequence[tuple[Any, ...]], resets: Mapping[int, Sequence[str]]) -> int:
-        """The same, with resets before some of them."""
-        checked = [
-            (x, _reading(y, *noise), _time(time), metadata_of(metadata))
-            for x, y, time, metadata, *noise in rows
-        ]
+        checked = [_row(*row) for row in rows]
 
         def work(step: UnwrittenStep, _connection: Connection) -> int:
-            for row, (x, reading, time, notes) in enumerate(checked):
-                for why in resets.get(row, ()):
-                    step.reset(why)
-                step.tell(x, reading, time, metadata=notes)
+            for x, measured, time, notes in checked:
+                step.tell(x, measured, time, metadata=notes)
             return len(checked)
 
         return self._session.write(work) if checked else 0
@@ -459,21 +473,23 @@ class Study:
         path: str | Path,
         *,
         sort: bool = False,
+        again: bool = False,
+        y: str | None = None,
+        time: str | None = None,
+        decimal_comma: bool = False,
+        on_checked: Callable[[int], None] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Tell everything in a log (CSV, JSON lines or Parquet); returns how many observations it had.
+        """Tell everything in a log (CSV, JSON lines or Parquet); returns how many observations were told.
 
-        The whole log is read and checked first. Its times must not go back, unless it is to be sorted.
+        The whole log is read and checked first. Its times must not go back, unless it is to be sorted. An
+        import that was interrupted goes on where it stopped. A log that was imported before, or that begins
+        before the last observation, is refused unless it is to be told `again`. `y` and `time` name columns
+        that are called otherwise; with `decimal_comma` 0,5 is a number.
         """
-        rows, resets = logs.rows(self, path, sort)
-        for start in range(0, len(rows), BATCH):
-            end = min(start + BATCH, len(rows))
-            self._add(rows[start:end], {row - start: resets[row] for row in resets if start <= row < end})
-            if on_progress is not None:
-                on_progress(end, len(rows))
-        for why in resets.get(len(rows), ()):
-            self.reset(why)
-        return len(rows)
+        how = {"y": y, "time": time, "decimal_comma": decimal_comma}
+        log = logs.LogFile(self, path, sort=sort, on_checked=on_checked, **how)
+        return importing.tell_all(self._session, self._link, log, again=again, on_progress=on_progress)
 
     def rebuild(self, *, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
         """Forget the checkpoint and make it anew from the journal; returns the number of records.
@@ -484,27 +500,30 @@ class Study:
         self.definition = self.summary().definition
         return self._session.rebuild(Live(remake(self.definition)), on_progress)
 
-    @property
-    def quick(self) -> bool:
-        """Whether the next step will take about a millisecond, as far as can be told without looking."""
-        return self._session.quick
-
     def forget(self) -> None:
         """Drop what is in memory; the next step begins with what is on disk."""
         self._session.forget()
 
     # -- reading -------------------------------------------------------------------------------------
 
+    def snapshot(self) -> Live:
+        """The study as of now, for the caller alone, to look at it more than once."""
+        return self._session.snapshot()
+
     @property
     def optimizer(self) -> Optimizer:
-        """The optimiser as of now, to look at. Telling it something would be known to nobody else."""
-        with self._session.live() as live:
-            return live.optimizer
+        """The optimiser as of now, for the caller alone: what is told to it is known to nobody else."""
+        return self.snapshot().optimizer
 
     @property
     def space(self) -> Domain:
         """Where points come from."""
         return self.optimizer.space
+
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """What must hold beside the objective, by name."""
+        return self.optimizer.constraints
 
     def summary(self) -> Summary:
         """The study at a glance."""
@@ -512,13 +531,18 @@ class Study:
             found = journal.find(connection, self.name)
         if found.id != self.id:  # another one has the name now
             raise UnknownName(f"study {self.name!r}: it was deleted")
-        return found
+        if found.pending == 0:
+            return found
+        try:  # the database learns of trials whose time is up with the next step
+            return replace(found, pending=len(self.pending()))
+        except CorruptState:
+            return found
 
     def pending(self) -> list[Trial]:
         """The trials that are out, oldest first; without those whose time is up."""
-        with self._session.live() as live:
-            late = {trial.number for trial in live.expired(self._clock())}
-            return [trial for trial in live.pending.values() if trial.number not in late]
+        live = self.snapshot()
+        late = {trial.number for trial in live.expired(self._clock())}
+        return [trial for trial in live.pending.values() if trial.number not in late]
 
     def trial(self, number: int) -> Trial:
         """A trial, and what has become of it."""
@@ -533,6 +557,14 @@ class Study:
         late = trial.expires_at is not None and trial.expires_at <= self._clock()
         return replace(trial, status="expired") if late else trial
 
+    def recorded(self, key: str | None) -> Record | None:
+        """What was written under an idempotency key."""
+        wanted = key_text(key)
+        if wanted is None:
+            return None
+        with self._link.reading() as connection:
+            return journal.by_key(connection, self.id, wanted)
+
     def events(
         self,
         after: int = 0,
@@ -540,16 +572,27 @@ class Study:
         *,
         kinds: Iterable[str] | None = None,
         resets: bool = False,
+        violations: bool = False,
         newest: bool = False,
     ) -> list[Record]:
-        """The journal in order, after a certain record; with `newest`, the last `limit` records."""
+        """The journal in order, after a certain record; with `newest`, the last `limit` records.
+
+        With `resets` or `violations` only those at which there was one.
+        """
         integer("after", after, at_least=0, at_most=LAST)
         if limit is not None:
             integer("limit", limit, at_least=1, at_most=LAST)
         wanted = None if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds]
         with self._link.reading() as connection:
             found = journal.read(
-                connection, self.id, after=after, limit=limit, kinds=wanted, resets=resets, newest=newest
+                connection,
+                self.id,
+                after=after,
+                limit=limit,
+                kinds=wanted,
+                resets=resets,
+                violations=violations,
+                newest=newest,
             )
             if not found:
                 journal.head(connection, self.id)  # deleted?
@@ -557,13 +600,18 @@ class Study:
 
     def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
         """The point believed best now, under this context, with mean and standard deviation."""
-        with self._session.live() as live:
-            return live.optimizer.best(live.not_before(_time(time)), context=context)
+        live = self.snapshot()
+        return live.optimizer.best(live.not_before(_time(time)), context=context)
 
-    def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
-        """Mean and standard deviation of the objective at points."""
-        with self._session.live() as live:
-            return live.optimizer.predict(points, live.not_before(_time(time)))
+    def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of the objective, or `of` a constraint, at points."""
+        live = self.snapshot()
+        return live.optimizer.predict(points, live.not_before(_time(time)), of=of)
+
+    def feasibility(self, points: Any, time: Time = None) -> dict[str, Array]:
+        """How probably each constraint holds at points, by its name."""
+        live = self.snapshot()
+        return live.optimizer.feasibility(points, live.not_before(_time(time)))
 
     def explain(self) -> Explanation:
         """In words and figures: the last reset and why, what is believed best now, and how sure that is."""
@@ -571,11 +619,14 @@ class Study:
         # whether a reset counts still is said by the amendments: then all of them are looked at
         resets = self.events(resets=True, newest=True, limit=None if amending else 1)
         recent = self.events(kinds=["told"], newest=True, limit=RECENT)
-        with self._session.live() as live:
-            if amending:
-                resets = resets_now(resets, amending)
-                recent = as_they_count(recent, amending, live.optimizer.space)
-            return explain(resets, recent, live.optimizer, self.summary(), amending)
+        with self._link.reading() as connection:
+            beyond = journal.read(connection, self.id, violations=True)
+            renewed = journal.read(connection, self.id, outcome_resets=True)
+        optimizer = self.optimizer
+        if amending:
+            resets = resets_now(resets, amending)
+            recent = as_they_count(recent, amending, optimizer.space)
+        return explain(resets, recent, optimizer, self.summary(), amending, beyond, renewed)
 
     def export(self, path: str | Path, format: str | None = None) -> int:
         """Write the journal as "csv", "jsonl" or "parquet" (from the file's ending if left out)."""
@@ -590,22 +641,23 @@ def studies(url: str | Path | Database) -> list[Summary]:
         return database.studies()
 
 
-def _reading(y: Any, noise_variance: Any = None, std: Any = None) -> Reading:
-    """A finite number, or several; anything else is a failed evaluation."""
-    try:
-        reading = Reading.of(y, noise_variance, std)
-    except (InvalidArgument, InvalidType) as error:
-        if str(error).startswith("y"):
-            error.add_note("an evaluation that gave no number is recorded with fail(trial, reason)")
-        raise
-    return reading._replace(y=reading.y + 0.0)  # no negative zero: SQLite would not keep its sign
+def _row(
+    x: Any, y: Any, time: Any, metadata: Any, noise_variance: Any = None, outcomes: Any = None
+) -> tuple[Any, Measured, float | None, dict[str, Any]]:
+    """An observation that nobody asked for, checked."""
+    measured = Measured.of(y, noise_variance, None, outcomes, {})
+    return x, measured, _time(time), metadata_of(metadata)
 
 
 def _time(time: Any) -> float | None:
-    return None if time is None else instant("time", time) + 0.0
+    """A time as it was given; beyond these bounds the difference of two has no number."""
+    return (
+        None if time is None else real("time", instant("time", time), at_least=-LATEST, at_most=LATEST) + 0.0
+    )
 
 
 def _event(record: Record) -> Event:
     """The event of a tell, as the optimiser gave it."""
-    assert record.event is not None
-    return Event.from_dict(record.event)
+    with as_written(record):
+        assert record.event is not None, "there is no event"
+        return Event.from_dict(record.event)

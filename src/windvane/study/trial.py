@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Literal
 
+from windvane.moments import utc
 from windvane.notebook import card, shown
 from windvane.storage import Record
 
@@ -35,9 +35,9 @@ class Trial:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        rows = {"x": shown(self.x), "status": self.status, "asked": _when(self.asked_at)}
+        rows = {"x": shown(self.x), "status": self.status, "asked": utc(self.asked_at)}
         if self.expires_at is not None:
-            rows["expires"] = _when(self.expires_at)
+            rows["expires"] = utc(self.expires_at)
         rows |= {str(name): str(value) for name, value in self.metadata.items()}
         return card(f"trial {self.number}", rows)
 
@@ -46,7 +46,3 @@ class Trial:
         """The trial that a record of kind "asked" began."""
         assert asked.trial is not None
         return Trial(asked.trial, asked.x, asked.at, asked.expires, metadata=asked.metadata)
-
-
-def _when(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

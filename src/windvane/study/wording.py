@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from windvane.moments import is_date, place_text, span_text, utc
+from windvane.study.limits import sentences
+
 if TYPE_CHECKING:
-    from windvane.study.explain import Explanation
+    from windvane.study.explain import Explanation, LastReset
 
 FEW = 5  # amendments that are told one by one
 SERIOUS = 0.05  # the weight from which a hypothesis is worth mentioning
@@ -28,6 +30,7 @@ def text(found: Explanation) -> str:
         _about_amendments(found),
         _about_outliers(found),
         _about_belief(found),
+        *sentences(found.constraints, found.safe, found.retreat, found.last_retreat),
         _about_data(found),
     ]
     return "\n".join(part for part in (*parts, _about_coverage(found)) if part)
@@ -44,38 +47,52 @@ def _about_reset(found: Explanation) -> str:
         if found.nearest is not None:
             near = f" The closest to one lately: a statistic of {found.nearest:.0%} of its threshold."
         return f"There has been no reset: nothing was thrown away as contradicted.{near}"
-    when = datetime.fromtimestamp(reset.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     ago = (
         "at the last observation" if reset.steps_ago == 0 else f"{_count(reset.steps_ago, 'observation')} ago"
     )
     if reset.kind == "asked":
-        past = "All that was told before it is of the past."
         since = f"{_count(reset.steps_ago, 'observation')} since" if reset.steps_ago else "none since"
         return (
-            f"A reset was asked for after step {reset.step}, {since} ({when}): {_line(reset.reason)}. {past}"
+            f"A reset was asked for after {place_text(reset.step, reset.time)}, {since} (recorded "
+            f"{utc(reset.at)}): {_line(reset.reason)}. All that was told before it is of the past."
         )
     kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
-    head = f"The last reset was at step {reset.step}, {ago} ({when}), {kept}: {_line(reset.reason)}."
+    when = f"at {place_text(reset.step, reset.time)}, {ago} (recorded {utc(reset.at)}), {kept}"
     seen = (
-        f"Expected {reset.expected:.4g} ± {reset.spread:.2g} at {reset.where}, saw {reset.seen:.4g}: "
+        f"expected {reset.expected:.4g} ± {reset.spread:.2g} at {reset.where}, saw {reset.seen:.4g}: "
         f"{abs(reset.sigmas):.2f} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
     )
+    if reset.kind == "belief":
+        return _about_belief_in_change(reset, when, seen)
+    head = f"The last reset was {when}: {_line(reset.reason)}."
+    seen = f"{seen[0].upper()}{seen[1:]}"
     if reset.kind in ("forced", "periodic", "no improvement"):
         return f"{head} {reset.false_alarm.words} {seen}"
     chance = (
         f"If nothing had changed and the model were right, a single observation would be this far off with "
         f"probability {_small(reset.p_value)}."
     )
-    if reset.kind == "belief":
-        chance = f"{chance} The change was not inferred from this one observation alone."
-    found_out = {
-        "level": "Only the level has moved: what was measured before is still used, at the new level.",
-        "return": "What was measured then is used again.",
-    }.get((reset.change or {}).get("kind", ""), "")
     step = ""
     if reset.false_alarm.at_step is not None:
         step = f"At this step a false alarm had probability {_small(reset.false_alarm.at_step)}."
-    parts = (head, found_out, seen, chance, step, reset.false_alarm.words)
+    parts = (head, seen, chance, step, reset.false_alarm.words)
+    return " ".join(part for part in parts if part)
+
+
+def _about_belief_in_change(reset: LastReset, when: str, seen: str) -> str:
+    """The evidence first: since when, how sure, against what, what moved; then the reset that it led to."""
+    reason = _line(reset.reason)
+    change = reset.change or {}
+    moved = {
+        "new": "Nothing that was measured before it is used any more.",
+        "level": "Only the level has moved: what was measured before is still used, at the new level.",
+        "return": "What was measured then is used again.",
+    }.get(change.get("kind", ""), "")
+    late = reset.step - change.get("step", reset.step)
+    noticed = f"after {_count(late, 'more observation')}" if late > 0 else "at once"
+    certain = f"It was certain enough {noticed}; the last reset was {when}."
+    last = f"The observation that settled it: {seen}"
+    parts = (f"{reason[0].upper()}{reason[1:]}.", moved, certain, last, reset.false_alarm.words)
     return " ".join(part for part in parts if part)
 
 
@@ -84,11 +101,12 @@ def _about_amendments(found: Explanation) -> str:
     if not found.amendments:
         return ""
     more = len(found.amendments) - FEW
-    said = "; ".join(map(_amendment, found.amendments[-FEW:]))
+    units = {each.name: f" {each.unit}" for each in found.constraints if each.unit}
+    said = "; ".join(_amendment(each, units) for each in found.amendments[-FEW:])
     return f"By hand: {f'{more} before, and ' if more > 0 else ''}{said}."
 
 
-def _amendment(one: Mapping[str, Any]) -> str:
+def _amendment(one: Mapping[str, Any], units: Mapping[str, str]) -> str:
     if one["kind"] == "redefined":
         out = one["left_out"]
         what = (
@@ -98,12 +116,27 @@ def _amendment(one: Mapping[str, Any]) -> str:
         )
     else:
         of = f"record {one['record']}" if one["trial"] is None else f"trial {one['trial']}"
+        parts = _corrected(one, of, units) if one["kind"] == "corrected" else []
         done = "taken back" if one["kind"] == "retracted" else f"corrected to {one['y']:.4g}"
-        what = f"the value of {of}, {one['was']:.4g}, was {done}"
+        what = ", ".join(parts) or f"the value of {of}, {one['was']:.4g}, was {done}"
     why = f" ({_line(one['reason'])})" if one["reason"] else ""
     gone = f", and {_count(one['undone'], 'reset')} with it" if one["undone"] else ""
     new = f", which gave {_count(one['new'], 'reset')} that had not been" if one["new"] else ""
     return f"{what}{why}{gone}{new}"
+
+
+def _corrected(one: Mapping[str, Any], of: str, units: Mapping[str, str]) -> list[str]:
+    """What was put right: the value, if it was another, and those of constraints."""
+    values = {"the value": {"value": one["y"], "was": one["was"]}, **one["outcomes"]}
+    found = []
+    for name, now in values.items():
+        if now["value"] == now["was"]:
+            continue
+        unit = units.get(name, "")
+        before = "which had not been told" if now["was"] is None else f"{now['was']:.4g}{unit}"
+        done = "taken back" if now["value"] is None else f"corrected to {now['value']:.4g}{unit}"
+        found.append(f"{name} of {of}, {before}, was {done}")
+    return found
 
 
 def _about_outliers(found: Explanation) -> str:
@@ -149,12 +182,15 @@ def _about_belief(found: Explanation) -> str:
 
 def _about_data(found: Explanation) -> str:
     data = found.data
-    if data.oldest_age is None or data.median_age is None or data.span is None:
+    if data.oldest_step is None or data.oldest_age is None or data.median_age is None or data.span is None:
         return ""
     use = "observation is" if data.size == 1 else "observations are"
+    dates = data.oldest_time is not None and is_date(data.oldest_time)
+    told = data.oldest_time not in (None, data.oldest_step)
+    span = f", over {span_text(data.span, dates)}{'' if dates else ' of time'}" if told else ""
     return (
-        f"{data.size} {use} in use, the oldest from step {data.oldest_step}, {data.oldest_age} steps old "
-        f"(median {data.median_age:g}), over a time of {data.span:.6g}."
+        f"{data.size} {use} in use, the oldest from {place_text(data.oldest_step, data.oldest_time)}, "
+        f"{_count(data.oldest_age, 'step')} old (median {data.median_age:g}){span}."
     )
 
 

@@ -1,11 +1,13 @@
 // The door: who is asking, which page, which theme.
 
+import { showAlarms } from "./alarms.js";
 import { get, hasToken, onUnauthorised, setToken } from "./api.js";
 import { askToken } from "./dialogs.js";
 import { h } from "./dom.js";
 import { showHome } from "./home.js";
 import { showStudy } from "./study.js";
 
+const ALARMS = "/?view=alarms";
 const THEMES = ["auto", "light", "dark"];
 
 function setUpTheme() {
@@ -43,9 +45,10 @@ function setUpAccess(session) {
   });
 }
 
-function trail(name) {
+function trail(name, alarms) {
   document.getElementById("trail").replaceChildren(
-    h("a", { href: "/", "aria-current": name === null ? "page" : null }, "Studies"),
+    h("a", { href: "/", "aria-current": name === null && !alarms ? "page" : null }, "Studies"),
+    h("a", { href: ALARMS, "aria-current": alarms ? "page" : null }, "Alarms"),
     ...(name === null ? [] : [h("span", { "aria-hidden": "true" }, "/"), h("span", { class: "trail-name", "aria-current": "page" }, name)]),
   );
 }
@@ -65,13 +68,15 @@ async function start() {
   const main = document.getElementById("main");
   const name = named();
   setUpTheme();
-  trail(name);
-  document.title = name === null ? "Studies · Windvane" : `${name} · Windvane`;
+  const alarms = name === null && new URLSearchParams(location.search).get("view") === "alarms";
+  trail(name, alarms);
+  document.title = `${name ?? (alarms ? "Alarms" : "Studies")} · Windvane`;
   onUnauthorised(async (problem) => setToken(await askToken(problem)));
   try {
-    const session = await get("/v1/session");
-    setUpAccess(session);
-    await (name === null ? showHome(main, session) : showStudy(main, name, session));
+    const session = get("/v1/session"); // what the page shows is asked for at the same time
+    const shown = alarms ? showAlarms(main) : name === null ? showHome(main, session) : showStudy(main, name, session);
+    session.then(setUpAccess, () => {}); // whoever waits for it says what is wrong
+    await shown;
   } catch (error) {
     const missing = error.status === 404;
     main.replaceChildren(h("section", { class: "panel lesson" },

@@ -1,9 +1,31 @@
 // The hypotheses that `auto` weighs, heaviest first.
 
+import { get } from "./api.js";
 import { arrange, h, setText } from "./dom.js";
 import { percent } from "./format.js";
+import { heading } from "./help.js";
 
 const SHOWN = 7;
+
+let meanings;  // of all names, asked for once
+
+/** What names mean: [regular expression, text with {} for its number] each; none where that cannot be had. */
+async function known() {
+  meanings ??= get("/v1/hypotheses").then(({ hypotheses }) => Object.entries(hypotheses).map(([name, text]) => {
+    const literal = name.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace("{}", "(\\d[\\d.e+]*)");
+    return [new RegExp(`^${literal}$`), text];
+  }), () => []);
+  return meanings;
+}
+
+/** What one name means; nothing for a name that somebody made up. */
+export async function meaning(name) {
+  for (const [pattern, text] of await known()) {
+    const found = pattern.exec(name);
+    if (found) return text.replace("{}", found[1] ?? "");
+  }
+  return "";
+}
 
 /** The panel; hidden for algorithms without hypotheses. */
 export class Beliefs {
@@ -11,7 +33,7 @@ export class Beliefs {
     this.rows = new Map();
     this.list = h("ul", { class: "beliefs" });
     this.node = h("section", { class: "panel beliefs-panel", "aria-labelledby": "beliefs-title", hidden: true },
-      h("div", { class: "panel-head" }, h("h2", { id: "beliefs-title" }, "What it takes the world for")), this.list);
+      h("div", { class: "panel-head" }, heading("beliefs", "Hypotheses about time")), this.list);
   }
 
   update(event) {
@@ -23,10 +45,16 @@ export class Beliefs {
     arrange(this.list, top.map(([name, weight], index) => {
       const row = this.row(index);
       setText(row.name, name);
+      this.explain(row.name, name);
       setText(row.share, percent(weight));
       row.bar.style.width = `${(100 * weight).toFixed(1)}%`;
       return row.node;
     }));
+  }
+
+  async explain(node, name) {
+    const text = await meaning(name);
+    if (node.textContent === name) node.title = text;
   }
 
   row(index) {

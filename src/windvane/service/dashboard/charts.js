@@ -1,12 +1,24 @@
 // Plotly, loaded once and only where there is something to draw, in the page's colours.
 
+import { h } from "./dom.js";
+import { labelLength, number } from "./format.js";
+
 let loading = null;
+
+const LIBRARY = "/static/plotly.min.js"; // 5 MB
+
+/** Have the chart library fetched, but not run yet: that would keep the page from being painted. */
+export function fetchPlotly() {
+  const link = document.createElement("link");
+  Object.assign(link, { rel: "preload", as: "script", href: LIBRARY });
+  document.head.append(link);
+}
 
 /** The chart library, from the service itself. */
 export function plotly() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = "/static/plotly.min.js";
+    script.src = LIBRARY;
     script.onload = () => resolve(window.Plotly);
     script.onerror = () => reject(new Error("The chart library could not be loaded from the service."));
     document.head.append(script);
@@ -25,7 +37,10 @@ export function palette() {
     panel: read("panel"),
     data: read("data"),
     soft: read("data-soft"),
+    grey: read("grey"),
     reset: read("reset"),
+    warn: read("warn"),
+    warnSoft: read("warn-soft"),
     ramp: ["ramp-low", "ramp-middle", "ramp-high"].map(read),
     font: read("font"),
   };
@@ -68,7 +83,7 @@ export function logTicks(low, high) {
   const values = [];
   for (let decade = first; decade <= last; decade += 1) values.push(...steps.map((step) => step * 10 ** decade));
   const inside = values.filter((value) => value >= low * 0.999 && value <= high * 1.001);
-  return { type: "log", tickmode: "array", tickvals: inside, ticktext: inside.map((value) => Number(value.toPrecision(2)).toString()) };
+  return { type: "log", tickmode: "array", tickvals: inside, ticktext: inside.map((value) => number(Number(value.toPrecision(2)))) };
 }
 
 /** An axis in the house style. */
@@ -84,9 +99,16 @@ export function axis(colours, more = {}) {
     automargin: false,
     fixedrange: narrow(),
     exponentformat: "power",
+    minexponent: 8, // as the formatter of the page, which writes out what is below a thousand million
+    separatethousands: true,
     ...more,
     title: more.title ? { font: { size: 12, color: colours.muted }, standoff: 8, ...more.title } : undefined,
   };
+}
+
+/** The margin that the labels of vertical axes need, in pixels; `ranges` are [low, high] each. */
+export function leftOf(...ranges) {
+  return Math.max(52, ...ranges.filter(Boolean).map(([low, high]) => 16 + 6.3 * labelLength(low, high)));
 }
 
 /** A layout in the house style. `uirevision` keeps a zoom while data arrive. */
@@ -97,6 +119,7 @@ export function layout(colours, more) {
     font: { family: colours.font, size: 12, color: colours.ink },
     margin: { l: 52, r: 14, t: 10, b: 40 },
     showlegend: false,
+    separators: ".\u202f",
     hovermode: "closest",
     hoverlabel: { bgcolor: colours.panel, bordercolor: colours.muted, font: { color: colours.ink, size: 12, family: colours.font }, align: "left" },
     dragmode: narrow() ? false : "zoom",
@@ -114,6 +137,18 @@ export async function draw(node, traces, how) {
   await library.react(node, traces, how, CONFIG);
 }
 
+/** A button that saves a chart as a picture; as SVG, which is sharp at every size. */
+export function pictureButton(chart, name, title) {
+  return h("button", { type: "button", class: "quiet picture", "aria-label": `Save “${title}” as a picture`, title: "Save as a picture (SVG)", onclick: async () => {
+    if (!chart.data) return; // nothing is drawn yet
+    const library = await plotly();
+    const ground = { paper_bgcolor: palette().panel }; // on its own a picture needs a ground to stand on
+    const drawn = { data: chart.data, layout: { ...chart.layout, ...ground } };
+    const href = await library.toImage(drawn, { format: "svg", width: chart.clientWidth, height: chart.clientHeight });
+    h("a", { href, download: `${name} - ${title}.svg` }).click();
+  } }, "Picture");
+}
+
 /** A band between two lines. */
 export function band(x, low, high, colours, more = {}) {
   const edge = { x, mode: "lines", line: { width: 0 }, hoverinfo: "skip", ...more };
@@ -121,6 +156,12 @@ export function band(x, low, high, colours, more = {}) {
     { ...edge, y: low },
     { ...edge, y: high, fill: "tonexty", fillcolor: colours.soft },
   ];
+}
+
+/** The value below which a share of the others is. */
+export function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))];
 }
 
 /** The range that shows the data, with some air. */

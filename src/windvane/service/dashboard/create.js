@@ -3,46 +3,40 @@
 import { get, post } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { busily, complaint, field, fresh, h, segmented } from "./dom.js";
+import { numberFrom, numberIn } from "./typed.js";
 
 const NONE = Symbol("nothing given");
 
-function real(input, what) {
-  const value = Number(input.value.replace("−", "-").replace(",", "."));
-  if (input.value.trim() === "" || !Number.isFinite(value)) {
-    input.focus();
-    throw new Error(`${what}: enter a number.`);
-  }
-  return value;
-}
-
 function optional(input, what) {
-  return input.value.trim() === "" ? NONE : real(input, what);
+  return input.value.trim() === "" ? NONE : numberIn(input, what);
 }
 
 const figure = (value, label) => h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value, "aria-label": label });
 
-/** Rows that can be added and taken away, at least one. */
+/** Rows that can be added and taken away, at least `least`. */
 class Rows {
-  constructor(noun, make) {
-    this.rows = [];
+  constructor(noun, make, least = 1, changed = () => {}) {
+    Object.assign(this, { rows: [], least, changed });
     this.list = h("div", { class: "rows" });
     this.make = make;
     this.noun = noun;
     this.node = h("div", {}, this.list, h("button", { type: "button", onclick: () => this.add().first.focus() }, `Add ${noun}`));
-    this.add();
+    if (least) this.add();
   }
 
   add() {
     const row = this.make(this.rows.length);
     const end = h("button", { type: "button", class: "quiet", "aria-label": `Remove this ${this.noun}`, onclick: () => {
-      if (this.rows.length === 1) return;
+      if (this.rows.length === this.least) return;
       this.rows = this.rows.filter((each) => each !== row);
       row.node.remove();
-      this.rows.at(-1).first.focus();
+      (this.rows.at(-1)?.first ?? this.node.querySelector(":scope > button")).focus();
+      this.changed();
     } }, "Remove");
     row.node.append(end);
     this.rows.push(row);
     this.list.append(row.node);
+    this.changed();
     return row;
   }
 
@@ -56,7 +50,7 @@ function bounds(index) {
   return {
     first: low,
     node: h("div", { class: "row-fields" }, h("span", { class: "row-label" }, "from"), low, h("span", { class: "row-label" }, "to"), high),
-    read: () => [real(low, "lower bound"), real(high, "upper bound")],
+    read: () => [numberIn(low, "lower bound"), numberIn(high, "upper bound")],
   };
 }
 
@@ -68,7 +62,8 @@ function parameter(index) {
   const period = h("input", { type: "checkbox" });
   const around = h("label", { class: "check", hidden: true }, period, "periodic");
   const options = h("input", { type: "text", autocomplete: "off", placeholder: "slow, fast", "aria-label": "Options, separated by commas" });
-  const numeric = h("span", { class: "row-part" }, low, h("span", { class: "row-label" }, "to"), high, h("label", { class: "check" }, log, "log"), around);
+  const unit = h("input", { type: "text", autocomplete: "off", class: "unit", maxlength: 40, placeholder: "unit", "aria-label": "Unit of the parameter (optional)" });
+  const numeric = h("span", { class: "row-part" }, low, h("span", { class: "row-label" }, "to"), high, unit, h("label", { class: "check" }, log, "log"), around);
   const chosen = h("span", { class: "row-part", hidden: true }, options);
   const kind = h("select", { "aria-label": "Kind of the parameter", onchange: () => {
     numeric.hidden = kind.value === "choice";
@@ -85,9 +80,97 @@ function parameter(index) {
       if (kind.value === "choice") {
         return [name.value.trim(), { ...(observed.checked ? { context: true } : {}), choice: options.value.split(",").map((each) => each.trim()).filter(Boolean) }];
       }
-      const range = { [kind.value]: [real(low, `${name.value}: lower bound`), real(high, `${name.value}: upper bound`)] };
-      const more = { ...(log.checked ? { log: true } : {}), ...(observed.checked ? { context: true } : {}), ...(observed.checked && period.checked ? { period: true } : {}) };
+      const range = { [kind.value]: [numberIn(low, `${name.value}: lower bound`), numberIn(high, `${name.value}: upper bound`)] };
+      const more = { ...(unit.value.trim() ? { unit: unit.value.trim() } : {}), ...(log.checked ? { log: true } : {}), ...(observed.checked ? { context: true } : {}), ...(observed.checked && period.checked ? { period: true } : {}) };
       return [name.value.trim(), { ...range, ...more }];
+    },
+  };
+}
+
+function constraint() {
+  const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "heat", "aria-label": "Name of the constraint" });
+  const side = h("select", { "aria-label": "Side of the limit" }, h("option", { value: "at_most" }, "at most"), h("option", { value: "at_least" }, "at least"));
+  const limit = h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", placeholder: "90", "aria-label": "Limit" });
+  const unit = h("input", { type: "text", autocomplete: "off", class: "unit", maxlength: 40, placeholder: "unit", "aria-label": "Unit (optional)" });
+  return {
+    first: name,
+    node: h("div", { class: "row-fields constraint" }, name, h("span", { class: "row-part" }, side, limit, unit)),
+    read: () => {
+      const called = name.value.trim();
+      if (!called) {
+        name.focus();
+        throw new Error("constraint: every one needs a name, to be told by it.");
+      }
+      return [called, { [side.value]: numberIn(limit, `${called}: limit`), ...(unit.value.trim() ? { unit: unit.value.trim() } : {}) }];
+    },
+  };
+}
+
+/** A setting that is known to be safe, from a line of text: `2, 1`, `power=2, speed=1` or JSON; in the terms of the space. */
+export function settingFrom(line, space) {
+  const refuse = (why) => new Error(`start “${line}”: ${why}`);
+  if (/^[[{]/.test(line)) {
+    try {
+      return JSON.parse(line);
+    } catch (error) {
+      throw refuse(`not JSON (${error.message})`);
+    }
+  }
+  // A semicolon parts values that have decimal commas.
+  const words = line.split(line.includes(";") ? ";" : ",").map((each) => each.trim()).filter((each, index, all) => each || index < all.length - 1);
+  const figures = (texts) => texts.map((text) => numberFrom(text, `start “${line}”`, `“${text}” is not a number.`));
+  if (space.arms !== undefined) {
+    if (words.length > 1) throw refuse("enter the number of one arm on each line.");
+    return figures(words)[0];
+  }
+  if (space.box) {
+    if (words.length !== space.box.length) throw refuse(`has ${words.length} numbers; a point has ${space.box.length}.`);
+    return figures(words);
+  }
+  const settable = Object.entries(space.parameters).filter(([, given]) => !given.context);
+  const named = words.map((word) => word.match(/^([^=]+)=(.*)$/)).filter(Boolean).map(([, name, value]) => [name.trim(), value.trim()]);
+  if (named.length && named.length !== words.length) throw refuse("name every parameter, or none of them.");
+  const pairs = named.length ? named : words.map((word, index) => [settable[index]?.[0], word]);
+  const missing = settable.filter(([name]) => !pairs.some(([other]) => other === name)).map(([name]) => name);
+  if (missing.length) throw refuse(`has no ${missing.join(", ")}.`);
+  if (pairs.length > settable.length) throw refuse(`has ${pairs.length} values; ${settable.length} can be set: ${settable.map(([name]) => name).join(", ")}.`);
+  return Object.fromEntries(pairs.map(([name, value]) => [name, settable.find(([other]) => other === name)[1].choice ? value : figures([value])[0]]));
+}
+
+/** Constraints, how strictly they are to be kept, and where it is safe to begin. */
+function limits() {
+  let strict = "soft";
+  const level = figure("0.95");
+  const start = h("textarea", { rows: 2, spellcheck: "false", class: "figure", placeholder: "0.5, 0.2" });
+  const safely = h("div", { class: "more", hidden: true },
+    field("Safe level", level, "The probability with which each constraint must hold at every point that is asked for."),
+    field("Start settings", start, "Settings that are known to be safe, one per line: values in order, as in 0.5, 0.2 (or 0,5; 0,2), or by name, as in power=2, speed=1. Without what is observed."));
+  const more = h("div", { class: "more", hidden: true },
+    h("div", { class: "field" }, h("span", { class: "label" }, "How strictly"),
+      segmented("How strictly", [["soft", "likely to hold"], ["safe", "only what is safe"]], strict, (value) => { strict = value; safely.hidden = value !== "safe"; })),
+    safely);
+  const rows = new Rows("constraint", constraint, 0, () => { more.hidden = !rows.rows.length; });
+  return {
+    node: h("div", { class: "limit-fields" }, h("p", { class: "hint" }, "What is measured beside the objective and must stay within a limit: told with each value, by its name."), rows.node, more),
+    /** Options of the study; none if there are no constraints. */
+    read: (space) => {
+      const pairs = rows.read();
+      if (!pairs.length) return {};
+      const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);
+      if (twice) throw new Error(`constraint: “${twice[0]}” is there twice.`);
+      const constraints = Object.fromEntries(pairs);
+      if (strict === "soft") return { constraints };
+      const safe = numberIn(level, "safe level");
+      if (!(safe >= 0.5 && safe < 1)) {
+        level.focus();
+        throw new Error("safe level: enter a probability of at least 0.5 and below 1, such as 0.95.");
+      }
+      const lines = start.value.split("\n").map((line) => line.trim()).filter(Boolean);
+      if (!lines.length) {
+        start.focus();
+        throw new Error("start settings: enter one at least that is known to be safe; Windvane begins there.");
+      }
+      return { constraints, safe, start: lines.map((line) => settingFrom(line, space)) };
     },
   };
 }
@@ -108,7 +191,7 @@ function spaces() {
         return { parameters: Object.fromEntries(pairs) };
       },
     },
-    arms: { node: h("div", {}, field("How many", arms, "Alternatives without an order, known by their number from 0. A list of settings with coordinates (candidates) is created from a shell or over HTTP.")), read: () => ({ arms: real(arms, "arms") }) },
+    arms: { node: h("div", {}, field("How many", arms, "Alternatives without an order, known by their number from 0. A list of settings with coordinates (candidates) is created from a shell or over HTTP.")), read: () => ({ arms: numberIn(arms, "arms") }) },
   };
 }
 
@@ -141,6 +224,7 @@ export async function createStudy() {
     const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: 100, required: true, autofocus: true });
     const algorithm = algorithmField(algorithms);
     const [seed, expires] = [figure(""), figure("86400")];
+    const within = limits();
     const options = h("textarea", { rows: 3, spellcheck: "false", class: "figure", placeholder: '{"noise_variance": 0.01}' });
     const trouble = complaint();
     const go = h("button", { type: "submit", class: "primary" }, "Create");
@@ -150,7 +234,11 @@ export async function createStudy() {
         const body = { name: name.value.trim(), space: kinds[kind].read(), algorithm: algorithm.select.value, goal };
         const given = { seed: optional(seed, "seed"), expires_after: optional(expires, "expires after") };
         for (const [key, value] of Object.entries(given)) if (value !== NONE) body[key] = value;
+        const constrained = within.read(body.space);
         if (options.value.trim()) body.options = parsed(options.value);
+        const twice = Object.keys(constrained).find((key) => Object.hasOwn(body.options ?? {}, key));
+        if (twice) throw new Error(`options: “${twice}” is set above already.`);
+        if (constrained.constraints) body.options = { ...body.options, ...constrained };
         return post("/v1/studies", body);
       });
       if (made) close(made);
@@ -163,6 +251,7 @@ export async function createStudy() {
       h("div", { class: "space-fields" }, Object.values(kinds).map((each) => each.node)),
       h("div", { class: "field" }, h("span", { class: "label" }, "Goal"),
         segmented("Goal", [["maximize", "maximise"], ["minimize", "minimise"]], goal, (value) => { goal = value; })),
+      h("div", { class: "field" }, h("span", { class: "label" }, "Constraints"), within.node),
       algorithm.node,
       h("details", {}, h("summary", {}, "More"),
         h("div", { class: "more" },

@@ -54,18 +54,19 @@ export function askToken(problem) {
   }, { dismissible: false });
 }
 
-/** Something to say in words, and perhaps a number first; resolves to true when it has been done. */
-export function askReason(title, text, action, act, value = null) {
+/** Something to say in words, and perhaps numbers first, {label, value} each after the value itself; resolves to true when it has been done. */
+export function askReason(title, text, action, act, value = null, others = []) {
   return openDialog(title, (close) => {
     const y = value === null ? null : h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value, autofocus: true });
+    const inputs = others.map((each) => h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: each.value, placeholder: "not measured" }));
     const reason = h("input", { type: "text", maxlength: 500, autofocus: y === null });
     const trouble = complaint();
     const go = h("button", { type: "submit", class: "primary" }, action);
     return [h("form", { onsubmit: async (event) => {
       event.preventDefault();
-      if (await busily(go, trouble, async () => { await act(reason.value.trim(), y?.value); return true; })) close(true);
+      if (await busily(go, trouble, async () => { await act(reason.value.trim(), y?.value, inputs.map((input) => input.value)); return true; })) close(true);
     } },
-    h("p", {}, text), y ? field("Right value", y) : null,
+    h("p", {}, text), y ? field("Right value", y) : null, inputs.map((input, index) => field(others[index].label, input)),
     field("Reason (optional)", reason), trouble.node,
     h("div", { class: "actions" }, h("button", { type: "button", onclick: () => close() }, "Cancel"), go))];
   });

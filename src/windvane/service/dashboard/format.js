@@ -1,48 +1,131 @@
-// Numbers, times and points as people read them.
+// Numbers, times and points as people read them: every number on the page is written here.
 
 const MINUS = "−";
 const LOCALE = "en-GB"; // the language of the page
+const THIN = "\u202f"; // between thousands; does not break
+const LARGE = 1e9; // from here on, and below SMALL, with a power of ten
+const SMALL = 1e-4;
+const DIGITS = 4; // of a number of which nobody knows how exact it is
+const MOST = 12; // digits that are worth reading at all
 
-/** Four significant digits, exponents only where they help, a real minus sign. */
-export function number(value, digits = 4) {
+/** The power of ten of the leading digit. */
+function power(value) {
+  return value === 0 ? 0 : Number(value.toExponential().split("e")[1]);
+}
+
+/** The power of ten of the last digit that an uncertainty deserves: its second one. */
+function placeOf(std) {
+  return power(Number(std.toPrecision(2))) - 1;
+}
+
+/** Thin spaces between thousands, and a real minus sign. */
+function dressed(text) {
+  const [whole, fraction] = text.split(".");
+  const spaced = whole.replace(/\B(?=(\d{3})+$)/g, THIN).replace("-", MINUS);
+  return fraction === undefined ? spaced : `${spaced}.${fraction}`;
+}
+
+/** A value to the place of a power of ten; `padded` with zeros up to there, or without zeros at its end. */
+function fixed(value, place, padded) {
+  const unit = 10 ** place;
+  const text = place > 0 ? String(Math.round(value / unit) * unit) : value.toFixed(Math.min(-place, 20));
+  const kept = padded || !text.includes(".") ? text : text.replace(/\.?0+$/, "");
+  return dressed(kept.replace(/^-(?=0*\.?0*$)/, ""));
+}
+
+/** The factor `×10⁶`. */
+function times(exponent) {
+  return `×10${[...String(exponent)].map((each) => (each === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[each])).join("")}`;
+}
+
+/** Whether a size is written with a power of ten. */
+function extreme(size) {
+  return size >= LARGE || (size > 0 && size < SMALL);
+}
+
+function special(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (typeof value !== "number") return String(value);
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
-  const size = Math.abs(value);
-  if (Number.isInteger(value) && size < 1e6) return count(value);
-  let text;
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
-    const [mantissa, exponent] = value.toExponential(digits - 2).split("e");
-    text = `${mantissa}e${exponent.replace("+", "")}`;
-  } else {
-    const decimals = size === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
-    text = value.toFixed(Math.min(decimals, 6));
-  }
-  return text.replaceAll("-", MINUS);
+  return value > 0 ? "∞" : `${MINUS}∞`;
+}
+
+function written(value, place, padded = false) {
+  if (!extreme(Math.abs(value))) return fixed(value, place, padded);
+  const exponent = power(value);
+  return `${fixed(value / 10 ** exponent, Math.min(0, place - exponent), padded)}${times(exponent)}`;
+}
+
+/** A text with its unit: `84.2 °C`. */
+export function withUnit(text, unit) {
+  return unit ? `${text}\u00a0${unit}` : text;
+}
+
+/**
+ * A number: four digits, or more if what is known of its uncertainty deserves them; those before the decimal point are all
+ * there, and no zeros are made up at its end.
+ */
+export function number(value, std = null) {
+  if (typeof value !== "number" || !Number.isFinite(value)) return special(value);
+  if (Number.isInteger(value) && Math.abs(value) < LARGE) return count(value);
+  const place = power(value) - DIGITS + 1;
+  const deserved = std > 0 && Number.isFinite(std) ? Math.min(place, placeOf(std)) : place;
+  const shown = extreme(Math.abs(value)) ? deserved : Math.min(deserved, 0);
+  return written(value, Math.max(shown, power(value) - MOST + 1));
+}
+
+/** A number that somebody chose, such as a limit or a bound: as it was given. */
+export function chosen(value) {
+  return typeof value === "number" && Number.isFinite(value) ? written(value, power(value) - MOST + 1) : special(value);
+}
+
+/** A number on a scale of that length: to a ten-thousandth of it. */
+export function onScale(value, length) {
+  if (typeof value !== "number" || !Number.isFinite(value) || !(length > 0)) return number(value);
+  return written(value, Math.min(0, Math.ceil(Math.log10(length)) - DIGITS));
+}
+
+/** How long the labels of an axis from `low` to `high` are, in characters. */
+export function labelLength(low, high) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (!Number.isFinite(size) || !(high > low)) return 0;
+  if (extreme(size)) return 7;
+  return Math.max(...[low, high].map((end) => fixed(end, Math.min(0, power((high - low) / 5)), true).length));
+}
+
+/** How far the noise moves a value: as it was told, else as the model has it. */
+export function deviation(event) {
+  const variance = event?.told_variance ?? event?.noise_variance;
+  return variance > 0 ? Math.sqrt(variance) : null;
 }
 
 /** An integer with thin spaces between thousands. */
 export function count(value) {
-  if (value === null || value === undefined) return "–";
-  return String(value)
-    .replace(/\B(?=(\d{3})+$)/g, "\u202f")
-    .replace("-", MINUS);
+  return dressed(String(Math.round(value)));
 }
 
-/** `1.23 ± 0.04`, both with the decimals that the deviation deserves. */
-export function plusMinus(mean, std) {
-  if (mean === null || mean === undefined) return "–";
-  if (!std) return number(mean);
+/** `1.23 ± 0.04`, both to the second digit of the deviation; `(1.2346 ± 0.0063)×10⁹` where they are large or small. */
+export function plusMinus(mean, std, unit = "") {
+  if (typeof mean !== "number" || !Number.isFinite(mean)) return special(mean);
+  if (!(std > 0) || !Number.isFinite(std)) return withUnit(number(mean), unit);
   const size = Math.max(Math.abs(mean), std);
-  if (size >= 1e6 || size < 1e-3) return `${number(mean, 3)} ± ${number(std, 2)}`;
-  const decimals = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(std))));
-  return `${mean.toFixed(decimals).replace("-", MINUS)} ± ${std.toFixed(decimals)}`;
+  const place = placeOf(std);
+  if (place < power(size) - MOST + 1) return withUnit(`${written(mean, power(size) - MOST + 1, true)} ± ${number(std)}`, unit); // too exact to write out
+  if (!extreme(size)) return withUnit(`${fixed(mean, place, true)} ± ${fixed(std, place, true)}`, unit);
+  const exponent = power(size);
+  const [a, b] = [mean, std].map((each) => fixed(each / 10 ** exponent, place - exponent, true));
+  return withUnit(`(${a} ± ${b})${times(exponent)}`, unit);
 }
 
 /** A probability or a weight. */
 export function percent(value) {
   const hundred = 100 * value;
   return hundred > 0 && hundred < 0.1 ? "< 0.1 %" : `${hundred.toFixed(1)} %`;
+}
+
+/** How probable something is that one may rely on: what is not certain is not called 100 %. */
+export function probability(value) {
+  const text = value < 1 && value > 0.999 ? "> 99.9 %" : percent(value);
+  return text.replaceAll(" ", "\u00a0");
 }
 
 /** A length of time in its two leading units. */
@@ -81,16 +164,4 @@ export function date(at) {
 /** `1 tell`, `2 tells`. */
 export function plural(amount, noun) {
   return `${count(amount)} ${noun}${amount === 1 ? "" : "s"}`;
-}
-
-/** A point in one line: `(0.31, 4.2)`, `arm 3`, `gain 0.31 · mode fast`. */
-export function point(x, digits = 4) {
-  if (x === null || x === undefined) return "–";
-  if (Array.isArray(x)) return x.length === 1 ? number(x[0], digits) : `(${x.map((each) => number(each, digits)).join(", ")})`;
-  if (typeof x === "object") {
-    return Object.entries(x)
-      .map(([name, value]) => `${name} ${typeof value === "number" ? number(value, digits) : value}`)
-      .join(" · ");
-  }
-  return `arm ${x}`;
 }

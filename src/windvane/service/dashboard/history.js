@@ -5,50 +5,72 @@ import { get, pathOf } from "./api.js";
 export const KEPT = 2000; // tells in memory, and points in a drawing
 const PAGE = 1000; // the service's largest page
 const FIRST = 300; // records of the first look
+const LIGHT = "beliefs=false"; // without what is most of a record and never shown of an older one
 const OTHERS = 500; // asked, failed and expired records
 
 /** The last tells, the other records of that time, and all resets that the service still lists. */
 export class History {
-  constructor(name) {
+  /** `constrained` may be a promise: whether there are limits, and violations to look for. */
+  constructor(name, constrained = false) {
     this.name = name;
+    this.constrained = constrained;
+    this.violations = [];
     this.tells = [];
     this.others = [];
     this.resets = [];
     this.amended = new Map(); // by the number of a record: the one that says how it counts
     this.head = 0;
+    this.loaded = false;
+    this.whole = null; // a sample of all tells, if somebody wanted to see them
   }
 
   /** What the page shows first; the stream continues from `head`, and `backfill` from the other end. */
   async load() {
     const path = pathOf(this.name, "/events");
-    const [recent, tells, resets, failed, expired, amended] = await Promise.all([
-      get(`${path}?newest=true&limit=${FIRST}`),
-      get(`${path}?newest=true&limit=${FIRST}&kind=told`),
-      get(`${path}?newest=true&limit=${PAGE}&resets=true`),
-      get(`${path}?newest=true&limit=100&kind=failed`),
-      get(`${path}?newest=true&limit=100&kind=expired`),
-      get(`${path}?newest=true&limit=${PAGE}&kind=reset&kind=retracted&kind=corrected&kind=redefined`),
+    const [last, tells, asked, failed, amended, resets, violations] = await Promise.all([
+      get(`${path}?newest=true&limit=1&kind=told&kind=reset`),
+      get(`${path}?newest=true&limit=${FIRST}&kind=told&${LIGHT}`),
+      get(`${path}?newest=true&limit=100&kind=asked&${LIGHT}`),
+      get(`${path}?newest=true&limit=200&kind=failed&kind=expired&${LIGHT}`),
+      get(`${path}?newest=true&limit=${PAGE}&kind=reset&kind=retracted&kind=corrected&kind=redefined&${LIGHT}`),
+      get(`${path}?newest=true&limit=${PAGE}&resets=true&${LIGHT}`),
+      Promise.resolve(this.constrained).then((yes) => (yes ? get(`${path}?newest=true&limit=${PAGE}&violations=true&${LIGHT}`) : { events: [], head: Infinity })),
     ]);
     // The answers were made one after the other: what not all of them can know comes by the stream.
-    this.head = Math.min(...[recent, tells, resets, failed, expired, amended].map((page) => page.head));
+    this.head = Math.min(...[last, tells, asked, failed, amended, resets, violations].map((page) => page.head));
     const known = (record) => record.seq <= this.head;
     this.tells = tells.events.filter(known);
     this.resets = resets.events.filter(known);
-    const others = [...recent.events.filter((record) => record.kind === "asked"), ...failed.events, ...expired.events, ...amended.events];
-    this.others = others.filter(known).sort((a, b) => a.seq - b.seq);
+    this.violations = violations.events.filter(known);
+    this.weighed = last.events.filter(known).at(-1) ?? this.tells.at(-1) ?? null;
+    // Questions as far back as the tells, or the log would be full of them.
+    const recent = asked.events.filter((record) => record.seq > (this.tells[0]?.seq ?? 0));
+    this.others = [...recent, ...failed.events, ...amended.events].filter(known).sort((a, b) => a.seq - b.seq);
     for (const record of this.others) this.amend(record);
+    this.loaded = true;
   }
 
   /** The tells before, a page of records at a time, so that there is never a gap. */
   async backfill() {
     while (this.tells.length && this.tells.length < KEPT && this.tells[0].step > 1) {
       const first = this.tells[0].seq;
-      const query = `after=${Math.max(0, first - 1 - PAGE)}&limit=${PAGE}&kind=told`;
+      const query = `after=${Math.max(0, first - 1 - PAGE)}&limit=${PAGE}&kind=told&${LIGHT}`;
       const { events } = await get(pathOf(this.name, `/events?${query}`));
       const before = events.filter((record) => record.seq < first);
       if (!before.length) return; // a thousand records without a tell
       this.tells = [...before, ...this.tells];
     }
+  }
+
+  /** Fetch a sample of all tells: the service picks the extremes of each stretch, and every reset. */
+  async survey() {
+    this.whole ??= (await get(pathOf(this.name, `/course?points=${KEPT}`))).events;
+  }
+
+  /** The tells of the whole study, as far as a picture can show them, each with the value that counts. */
+  all() {
+    const first = this.tells[0]?.seq ?? Infinity;
+    return this.counted([...(this.whole ?? []).filter((record) => record.seq < first), ...this.tells]);
   }
 
   /** Take a record of the stream. */
@@ -61,8 +83,11 @@ export class History {
     // In batches, for removing at the front moves everything.
     if (this.tells.length > KEPT * 1.1) this.tells.splice(0, this.tells.length - KEPT);
     if (this.others.length > OTHERS * 1.2) this.others.splice(0, this.others.length - OTHERS);
+    if (record.event?.beliefs && (record.kind === "told" || record.reset)) this.weighed = record;
     if (record.reset) this.resets.push(record);
     if (this.resets.length > PAGE) this.resets.shift();
+    if (record.violated?.length) this.violations.push(record);
+    if (this.violations.length > PAGE) this.violations.shift();
     return true;
   }
 
@@ -72,13 +97,18 @@ export class History {
   }
 
   /** The tells of which a value counts, each with the right one. */
-  counted() {
-    if (!this.amended.size) return this.tells;
-    return this.tells.flatMap((tell) => {
+  counted(tells = this.tells) {
+    if (!this.amended.size) return tells;
+    return tells.flatMap((tell) => {
       const word = this.amended.get(tell.seq);
       if (word?.kind === "retracted") return [];
-      return [this.renumbered(word ? { ...tell, y: word.y } : tell)];
+      return [this.renumbered(word ? corrected(tell, word) : tell)];
     });
+  }
+
+  /** The tells that have a value of a constraint which counts. */
+  told(constraint) {
+    return this.counted().filter((tell) => tell.event?.outcomes?.[constraint]);
   }
 
   /** The resets that somebody asked for, each with its step as it counts. */
@@ -100,8 +130,14 @@ export class History {
     return this.tells.at(-1);
   }
 
-  /** The tells that the model still uses: the last ones, as many as it says. */
-  inUse() {
+  /** The tells that the model of the objective, or of a constraint, still uses: the last ones, as many as it says. */
+  inUse(constraint = null) {
+    if (constraint !== null) {
+      const told = this.told(constraint);
+      const asked = this.resets.findLast((record) => record.kind === "reset")?.seq ?? 0;
+      const size = told.length && told.at(-1).seq > asked ? (told.at(-1).event.outcomes[constraint].size ?? 0) : 0;
+      return size ? told.slice(-size) : [];
+    }
     return this.size ? this.counted().slice(-this.size) : [];
   }
 
@@ -113,17 +149,57 @@ export class History {
 
   /** The event that has the weights of the hypotheses as they are: of the last tell, or of a reset after it. */
   get believed() {
-    const reset = this.resets.at(-1);
-    return (reset && reset.seq > (this.last?.seq ?? 0) ? reset : this.last)?.event;
+    return this.weighed?.event;
   }
 
-  /** Records newest first: "all", "resets" or "failures". */
+  /** Whether the statistic is a probability: that of a change, as `auto` tells it. */
+  get probabilistic() {
+    return Object.keys(this.believed?.beliefs ?? {}).length > 0;
+  }
+
+  /** How many tells are beyond a limit once corrections count, of `total` as they were told, and the step of the last. */
+  violated(total) {
+    const before = new Set(this.violations.map((record) => record.seq));
+    let count = total;
+    const [cleared, broken] = [new Set(), []];
+    for (const [seq, word] of this.amended) {
+      const now = word.kind === "corrected" && Object.values(word.event.outcomes ?? {}).some((each) => each.violated);
+      count += Number(now) - Number(before.has(seq));
+      if (now) broken.push(...this.tells.filter((tell) => tell.seq === seq));
+      else cleared.add(seq);
+    }
+    const all = [...this.violations.filter((record) => !cleared.has(record.seq)), ...broken];
+    return { count, last: all.reduce((most, record) => Math.max(most, record.step), 0) || null };
+  }
+
+  /** The setting that is asked for next because nothing is believed safe, or null. */
+  get retreat() {
+    const later = this.others.findLast((record) => record.kind !== "asked" && record.event && record.seq > (this.last?.seq ?? 0));
+    return later ? null : (this.last?.event?.retreat ?? null);
+  }
+
+  /** Records newest first: "all", "resets" (also of the model of a constraint), "violations" or "failures". */
   newest(filter, limit) {
-    if (filter === "resets") return this.resets.slice(-limit).reverse();
+    if (filter === "violations") return this.violations.slice(-limit).reverse();
+    if (filter === "resets") {
+      const watched = this.tells.filter((record) => !record.reset && record.outcome_resets?.length);
+      return [...this.resets.slice(-limit), ...watched.slice(-limit)].sort((a, b) => b.seq - a.seq).slice(0, limit);
+    }
     const others = filter === "all" ? this.others : this.others.filter((record) => record.kind === "failed" || record.kind === "expired");
     const tells = filter === "all" ? this.tells.slice(-limit) : [];
     return [...others.slice(-limit), ...tells].sort((a, b) => b.seq - a.seq).slice(0, limit);
   }
+}
+
+/** A tell with the values that count instead of those that were told. */
+function corrected(tell, word) {
+  const outcomes = { ...tell.event?.outcomes };
+  for (const [name, now] of Object.entries(word.event.outcomes ?? {})) {
+    if (now.value === null) delete outcomes[name];
+    else outcomes[name] = { ...outcomes[name], value: now.value, violated: now.violated };
+  }
+  const violated = Object.keys(outcomes).filter((name) => outcomes[name].violated);
+  return { ...tell, y: word.y, violated, event: tell.event && { ...tell.event, outcomes } };
 }
 
 /**

@@ -6,6 +6,7 @@ import { confirmed } from "./dialogs.js";
 import { arrange, complaint, h, setText } from "./dom.js";
 import { ago, count, plural } from "./format.js";
 import { curl } from "./lessons.js";
+import { describeConstraints } from "./limits.js";
 import { describe } from "./space.js";
 import { Spark } from "./spark.js";
 
@@ -32,7 +33,9 @@ class Row {
 
   update(summary) {
     this.summary = summary;
-    setText(this.about, `${summary.algorithm} · ${describe(summary.definition.space)} · ${summary.goal === "minimize" ? "minimise" : "maximise"}`);
+    const limits = describeConstraints(summary);
+    const violations = limits && summary.violations ? plural(summary.violations, "violation") : "";
+    setText(this.about, [summary.algorithm, describe(summary.definition.space), summary.goal === "minimize" ? "minimise" : "maximise", limits, violations].filter(Boolean).join(" · "));
     const { tells, resets, size, pending, last } = this.figures;
     setText(tells.value, count(summary.tells));
     setText(resets.value, count(summary.resets));
@@ -45,7 +48,8 @@ class Row {
 }
 
 /** Fill `main` with the list and keep it up to date. */
-export async function showHome(main, session) {
+export async function showHome(main, asked) {
+  const [session, first] = await Promise.all([asked, get("/v1/studies")]);
   const writable = session.scopes.includes("write");
   const rows = new Map();
   const trouble = complaint();
@@ -59,7 +63,7 @@ export async function showHome(main, session) {
     h("p", {}, "A study is one system to be tuned: the parameters you may set, and every value you measured. Windvane proposes the next setting, and says when the system has changed."),
     curl(session, [["Create one from a shell", "POST", "/v1/studies", { name: "kiln", space: { box: [[0, 1], [0, 1]] } }]]),
     h("p", {}, "Or start the service with ", h("code", {}, "windvane serve --demo"), " to see one at work."));
-  let studies = [];
+  let { studies } = first;
 
   const show = () => {
     const wanted = filter.value.trim().toLowerCase();
@@ -98,7 +102,6 @@ export async function showHome(main, session) {
     const made = await createStudy();
     if (made) location.assign(`/studies/${encodeURIComponent(made.name)}`);
   });
-  ({ studies } = await get("/v1/studies"));
   main.replaceChildren(
     h("div", { class: "home-head" }, h("h1", {}, "Studies"), tally, filter, writable ? add : null),
     trouble.node, lesson, none, list);

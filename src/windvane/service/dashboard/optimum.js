@@ -1,26 +1,39 @@
 // Where the optimum is believed to be, as it moves: a row for each parameter.
 
-import { axis, draw, layout, literal, logTicks, narrow, palette } from "./charts.js";
-import { field, h, key } from "./dom.js";
-import { valuesOf } from "./space.js";
+import { get, pathOf } from "./api.js";
+import { axis, draw, layout, leftOf, literal, logTicks, narrow, palette, pictureButton } from "./charts.js";
+import { field, h, key, setText } from "./dom.js";
+import { heading } from "./help.js";
+import { titleOf, valueOn, valuesOf } from "./space.js";
 
 const ROWS = 4;
 const KEPT = 1000;
+const LAST = 100; // tells that are followed once more
 
 /** The panel; `add(best, step)` after each poll, `update` draws. */
 export class Optimum {
-  constructor(axes, history) {
-    Object.assign(this, { axes, history, track: [] });
+  constructor(name, axes, history) {
+    Object.assign(this, { name, axes, history, track: [] });
     this.chart = h("div", { class: "chart optimum", role: "img", "aria-label": "The believed optimum over time" });
+    this.caption = h("p", { class: "caption" }, "What was believed best before is being worked out from the journal …");
     const pages = Array.from({ length: Math.ceil(axes.length / ROWS) }, (_, page) => axes.slice(page * ROWS, (page + 1) * ROWS));
     this.page = h("select", { onchange: () => this.update() }, pages.map((some, index) => h("option", { value: index }, some.length > 1 ? `${some[0].name} … ${some.at(-1).name}` : some[0].name)));
     this.node = h("section", { class: "panel optimum-panel", "aria-labelledby": "optimum-title" },
       h("div", { class: "panel-head" },
-        h("h2", { id: "optimum-title" }, "Optimum, moving"),
+        heading("optimum", "Optimum, moving"),
         key(["line", "believed best"], ["pale", "tried"], ["reset", "reset"]),
-        pages.length > 1 ? h("div", { class: "panel-tools" }, field("Parameters", this.page)) : null),
+        h("div", { class: "panel-tools" }, pages.length > 1 ? field("Parameters", this.page) : null, pictureButton(this.chart, name, "Optimum, moving"))),
       this.chart,
-      h("p", { class: "caption" }, "The believed best is followed from the moment this page was opened; the points tried reach further back."));
+      this.caption);
+  }
+
+  /** What was believed best before this page was opened: the service follows the journal once more. */
+  async load() {
+    const { track } = await get(pathOf(this.name, `/track?last=${LAST}&points=25`));
+    const first = this.track[0]?.step ?? Infinity;
+    const before = track.filter((each) => each.step < first).map((each) => ({ step: each.step, values: valuesOf(each.x, this.axes) }));
+    this.track = [...before, ...this.track];
+    setText(this.caption, before.length ? `What was believed best at the time, from step ${before[0].step} on: worked out again from the journal.` : "");
   }
 
   /** A poll's answer, at the step it was made. */
@@ -50,19 +63,19 @@ export class Optimum {
       const air = (each.hi - each.lo) * 0.04;
       const range = each.kind === "choice" ? {} : each.log ? { ...logTicks(each.lo, each.hi), range: [Math.log10(each.lo) - 0.03, Math.log10(each.hi) + 0.03] } : { range: [each.lo - air, each.hi + air] };
       more[`yaxis${suffix}`] = axis(colours, { domain: [Math.max(0, top - tall), top], fixedrange: true, nticks: 4, ...category, ...range });
-      more.annotations.push({ text: literal(each.name), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 12, color: colours.muted } });
+      more.annotations.push({ text: literal(titleOf(each)), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 12, color: colours.muted } });
       traces.push(
         { x: rows.map((row) => row.step), y: rows.map((row) => plain(valuesOf(row.x, this.axes)[first + index])), yaxis: `y${suffix}`, mode: "markers",
-          marker: { size: 4, color: colours.muted, opacity: 0.55 }, hovertemplate: "step %{x}: tried %{y}<extra></extra>" },
+          marker: { size: 4, color: colours.muted, opacity: 0.55 }, text: rows.map((row) => literal(`step ${row.step}: tried ${valueOn(each, valuesOf(row.x, this.axes)[first + index])}`)), hovertemplate: "%{text}<extra></extra>" },
         { x: since.map((at) => at.step), y: since.map((at) => plain(at.values[first + index])), yaxis: `y${suffix}`, mode: "lines+markers",
           line: { shape: "hv", width: 2.4, color: colours.data }, marker: { size: since.map((_, i) => (i === since.length - 1 ? 9 : 3)), color: colours.data },
-          hovertemplate: "step %{x}: believed best %{y}<extra></extra>" },
+          text: since.map((at) => literal(`step ${at.step}: believed best ${valueOn(each, at.values[first + index])}`)), hovertemplate: "%{text}<extra></extra>" },
       );
     });
     await draw(this.chart, traces, layout(colours, {
       ...more,
       height: Math.max(narrow() ? 240 : 340, 92 * shown.length + 60),
-      margin: { l: shown.some((each) => each.kind === "choice") ? 68 : 52, r: 14, t: 22, b: 42 },
+      margin: { l: Math.max(shown.some((each) => each.kind === "choice") ? 68 : 52, leftOf(...shown.map((each) => (each.kind === "choice" ? null : [each.lo, each.hi])))), r: 14, t: 22, b: 42 },
       xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", showgrid: false, title: { text: "step" } }),
       shapes: [...rows.filter((row) => row.reset), ...this.history.asked().filter((each) => each.seq > rows[0].seq)].map((row) => {
         const asked = row.kind === "reset"; // after the observation before it, as in the course
@@ -71,6 +84,6 @@ export class Optimum {
       }),
     }));
     const now = since.at(-1);
-    if (now) this.chart.setAttribute("aria-label", `Believed best at step ${now.step}: ${this.axes.map((each, i) => `${each.name} ${now.values[i]}`).join(", ")}`);
+    if (now) this.chart.setAttribute("aria-label", `Believed best at step ${now.step}: ${this.axes.map((each, i) => `${each.name} ${valueOn(each, now.values[i])}`).join(", ")}`);
   }
 }

@@ -3,14 +3,19 @@
 import { narrow, palette, shade } from "./charts.js";
 import { h, s } from "./dom.js";
 import { number } from "./format.js";
-import { position, valuesOf } from "./space.js";
+import { heading } from "./help.js";
+import { position, titleOf, valueOn, valuesOf } from "./space.js";
 
 const LINES = 200;
 const MARGIN = 26;
+const SIDE = 52; // px for half a name at either end
+const RANGE = 23; // characters of the ends of an axis that lies
+const ROW = 54; // px of an axis that lies
+const NAMES = 132; // px beside it
 
 function label(axis, end) {
   if (axis.kind === "choice") return String(end ? axis.options.at(-1) : axis.options[0]);
-  return number(end ? axis.hi : axis.lo, 3);
+  return valueOn({ ...axis, unit: "" }, end ? axis.hi : axis.lo);
 }
 
 function short(text, most) {
@@ -24,7 +29,7 @@ export class Parallel {
     this.svg = s("svg", { class: "parallel", role: "img" });
     this.caption = h("p", { class: "caption" });
     this.node = h("section", { class: "panel parallel-panel", "aria-labelledby": "parallel-title" },
-      h("div", { class: "panel-head" }, h("h2", { id: "parallel-title" }, "All parameters at once"),
+      h("div", { class: "panel-head" }, heading("parallel", "All parameters at once"),
         h("p", { class: "key", "aria-hidden": "true" }, h("span", {}, goal === "minimize" ? "high y" : "low y", h("span", { class: "swatch ramp" }), goal === "minimize" ? "low y" : "high y"))),
       this.svg, this.caption);
   }
@@ -37,11 +42,12 @@ export class Parallel {
     const ys = rows.map((row) => row.y);
     const [low, high] = [Math.min(...ys), Math.max(...ys)];
     const scales = [...this.axes, { name: "y", kind: "real", lo: low, hi: high, log: false }];
-    const height = lying ? scales.length * 58 + 10 : 300;
+    const height = lying ? scales.length * ROW : 300;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("height", height);
-    const ends = lying ? [8, width - 8] : [height - MARGIN, 44];
-    const across = (index) => (lying ? 34 + index * 58 : 44 + (index * (width - 88)) / (scales.length - 1));
+    // Lying down, names and ends have a column for themselves: no line of the data crosses them.
+    const ends = lying ? [NAMES, width - 8] : [height - MARGIN, 44];
+    const across = (index) => (lying ? ROW / 2 + index * ROW : SIDE + (index * (width - 2 * SIDE)) / (scales.length - 1));
     const spot = (index, share) => {
       const along = ends[0] + share * (ends[1] - ends[0]);
       return lying ? [along, across(index)] : [across(index), along];
@@ -58,11 +64,13 @@ export class Parallel {
     });
     const rulers = scales.map((axis, index) => {
       const [[x1, y1], [x2, y2]] = [spot(index, 0), spot(index, 1)];
-      const name = s("text", { x: lying ? x1 : x2, y: lying ? y1 - 10 : 16, "text-anchor": lying ? "start" : "middle", fill: colours.ink, stroke: colours.panel, "stroke-width": 4, "paint-order": "stroke", "font-size": 12, "font-weight": 600 }, short(axis.name, lying ? 30 : Math.max(5, Math.floor(width / scales.length / 7))));
-      const most = lying ? 12 : Math.max(4, Math.floor(width / scales.length / 7));
-      const ending = (end, x, y) => s("text", { x, y, "text-anchor": lying ? (end ? "end" : "start") : "middle", fill: colours.muted, stroke: colours.panel, "stroke-width": 3, "paint-order": "stroke", "font-size": 11 }, short(label(axis, end), most));
-      return s("g", {}, s("line", { x1, y1, x2, y2, stroke: colours.ink, "stroke-width": 1.4 }), name,
-        ending(0, lying ? x1 : x1, lying ? y1 + 14 : y1 + 16), ending(1, x2, lying ? y2 + 14 : 34));
+      const write = (text, x, y, anchor, more = {}) => s("text", { x, y, "text-anchor": anchor, "font-size": 11, fill: colours.muted, ...more }, short(text, lying && !more.fill ? RANGE : most));
+      const strong = { "font-size": 12, "font-weight": 600, fill: colours.ink };
+      const most = Math.max(5, Math.floor((lying ? NAMES : Math.min(2 * SIDE, width / scales.length)) / 7.2));
+      const labels = lying ?
+        [write(titleOf(axis), 0, y1 - 2, "start", strong), write(`${label(axis, 0)} to ${label(axis, 1)}`, 0, y1 + 13, "start")] :
+        [write(titleOf(axis), x2, 16, "middle", strong), write(label(axis, 0), x1, y1 + 16, "middle"), write(label(axis, 1), x2, 34, "middle")];
+      return s("g", {}, s("line", { x1, y1, x2, y2, stroke: colours.ink, "stroke-width": 1.4 }), labels);
     });
     this.svg.replaceChildren(...lines, ...rulers);
     const text = `The last ${rows.length} points in use, a line each, coloured by y from ${number(low)} to ${number(high)}.`;

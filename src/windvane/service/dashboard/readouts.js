@@ -1,9 +1,8 @@
 // The row of figures at the top of a study, and the gauge: how close the last observation came to a reset.
 
 import { h, setText } from "./dom.js";
-import { ago, count, number, percent, plural, plusMinus } from "./format.js";
+import { ago, count, deviation, number, percent, plural, plusMinus, probability } from "./format.js";
 import { spoken } from "./space.js";
-import { isProbability } from "./timeline.js";
 
 const BEYOND = 1.25; // the gauge reaches a quarter past its threshold
 
@@ -32,11 +31,11 @@ class Gauge {
     this.node = h("div", { class: "readout gauge-readout" }, this.label, this.value, h("dd", { class: "gauge-cell" }, this.scale), this.note);
   }
 
-  show(record) {
+  show(record, probable) {
     const { statistic, threshold, monitored } = record.event;
     const testing = statistic !== null && threshold !== null && threshold > 0;
     this.scale.hidden = !testing;
-    setText(this.label, isProbability(record.event) ? "Probability of a change" : "Test statistic");
+    setText(this.label, probable ? "Probability of a change" : "Test statistic");
     if (!testing) {
       setText(this.value, "–");
       setText(this.note, "no test at this step");
@@ -48,20 +47,22 @@ class Gauge {
     this.needle.style.left = place;
     this.scale.classList.toggle("over", statistic > threshold && record.reset);
     this.scale.setAttribute("aria-valuenow", share.toFixed(3));
-    this.scale.setAttribute("aria-valuetext", `${number(statistic, 3)} of ${number(threshold, 3)}`);
-    setText(this.value, isProbability(record.event) ? percent(statistic) : number(statistic, 3));
-    setText(this.note, monitored ? `resets above ${isProbability(record.event) ? percent(threshold) : number(threshold, 3)}` : "still learning: not tested yet");
+    this.scale.setAttribute("aria-valuetext", `${number(statistic)} of ${number(threshold)}`);
+    setText(this.value, probable ? percent(statistic) : number(statistic));
+    setText(this.note, monitored ? `resets above ${probable ? percent(threshold) : number(threshold)}` : "still learning: not tested yet");
   }
 }
 
 /** The row; `update(summary, history)` after each record, `best` after each poll, `tick` every second. */
 export class Readouts {
-  constructor(space) {
+  constructor(space, constrained = false) {
     this.space = space;
     this.gauge = new Gauge();
     this.figures = { y: new Figure("Last value"), best: new Figure("Believed best", true), steps: new Figure("Steps"), resets: new Figure("Resets"), size: new Figure("In use") };
     const { y, best, steps, resets, size } = this.figures;
-    this.node = h("dl", { class: "readouts" }, [y, best, steps, resets, size].map((each) => each.node), this.gauge.node);
+    this.violations = constrained ? new Figure("Violations") : null;
+    const row = [y, best, steps, resets, ...(constrained ? [this.violations] : []), size];
+    this.node = h("dl", { class: constrained ? "readouts constrained" : "readouts" }, row.map((each) => each.node), this.gauge.node);
   }
 
   update(totals, history) {
@@ -70,21 +71,25 @@ export class Readouts {
     this.figures.steps.show(count(totals.tells), totals.failed ? `${count(totals.failed)} failed` : "none failed");
     const since = last && totals.lastReset ? last.step - totals.lastReset : null;
     this.figures.resets.show(count(totals.resets), since === null ? "none so far" : since === 0 ? "at this step" : `${plural(since, "step")} ago`);
+    const beyond = history.violated(totals.violations);
+    this.violations?.show(count(beyond.count), beyond.last ? `last at step ${beyond.last}` : beyond.count ? "" : "none so far");
+    this.violations?.node.classList.toggle("is-beyond", beyond.count > 0);
     if (!last?.event) return;
     this.figures.size.show(count(history.size), history.size === 1 ? "point" : "points");
-    this.gauge.show(last);
+    this.gauge.show(last, history.probabilistic);
     this.last = last;
     this.tick();
   }
 
   best(best) {
-    const parts = spoken(this.space, best.x, 3).split(" · ").map((part) => h("span", { class: "part" }, part));
+    const parts = spoken(this.space, best.x).split(" · ").map((part) => h("span", { class: "part" }, part));
     this.figures.best.value.replaceChildren(...parts);
     this.figures.best.value.classList.toggle("many", parts.length > 2);
-    setText(this.figures.best.note, `there ${plusMinus(best.mean, best.std)}`);
+    const holds = best.feasible === null || best.feasible === undefined ? "" : `; all constraints hold with ${probability(best.feasible)}`;
+    setText(this.figures.best.note, `there ${plusMinus(best.mean, best.std)}${holds}`);
   }
 
   tick() {
-    if (this.last) this.figures.y.show(number(this.last.y), ago(this.at));
+    if (this.last) this.figures.y.show(number(this.last.y, deviation(this.last.event)), ago(this.at));
   }
 }

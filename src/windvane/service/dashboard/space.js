@@ -1,6 +1,6 @@
 // What a study's points are made of: one axis a parameter, whatever the kind of space.
 
-import { point } from "./format.js";
+import { chosen, number, onScale, withUnit } from "./format.js";
 
 /** The axes of a space as the service writes it: {name, kind, lo, hi, log, unit, options, context}. */
 export function axesOf(space) {
@@ -27,8 +27,18 @@ export function contextOf(x, axes) {
 /** The range of an axis in words. */
 export function rangeOf(axis) {
   if (axis.kind === "choice") return undefined;
-  const unit = axis.unit ? ` ${axis.unit}` : "";
-  return `${Number(axis.lo.toPrecision(4))} to ${Number(axis.hi.toPrecision(4))}${unit}${axis.kind === "real" ? "" : ", whole"}`;
+  return `${chosen(axis.lo)} to ${withUnit(chosen(axis.hi), axis.unit)}${axis.kind === "real" ? "" : ", whole"}`;
+}
+
+/** A value on an axis with its unit; the smaller the range, the more decimals. */
+export function valueOn(axis, value) {
+  if (typeof value !== "number") return String(value);
+  return withUnit(axis.log || axis.kind !== "real" ? number(value) : onScale(value, axis.hi - axis.lo), axis.unit);
+}
+
+/** What an axis is called in a picture: `pressure (bar)`. */
+export function titleOf(axis) {
+  return axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
 }
 
 /** How many settings a list of candidates has: an array of rows, or columns with their names. */
@@ -43,10 +53,16 @@ export function settingOf(space, x) {
   return Object.fromEntries(space.rows.map(([name, column]) => [name, column[x]]));
 }
 
-/** A point of a space in one line; a candidate with its setting. */
-export function spoken(space, x, digits = 4) {
+/** A point of a space in one line, with units: `(0.31, 4.2)`, `arm 3`, `gain 0.31 dB · mode fast`; a candidate with its setting. */
+export function spoken(space, x) {
+  if (x === null || x === undefined) return "–";
   const setting = settingOf(space, x);
-  return setting ? `candidate ${x} · ${point(setting, digits)}` : point(x, digits);
+  if (setting) return [`candidate ${x}`, ...Object.entries(setting).map(([name, value]) => `${name} ${number(value)}`)].join(" · ");
+  if (typeof x !== "object") return `arm ${x}`;
+  const axes = axesOf(space);
+  const values = valuesOf(x, axes).map((value, index) => (axes[index] ? valueOn(axes[index], value) : number(value)));
+  if (Array.isArray(x)) return values.length === 1 ? values[0] : `(${values.join(", ")})`;
+  return values.map((text, index) => `${axes[index].name} ${text}`).join(" · ");
 }
 
 /** Whether a value can be taken on an axis. */

@@ -1,26 +1,26 @@
 // Objective, test statistic and points in use over one common axis, resets drawn through all three.
 
-import { axis, band, draw, layout, literal, narrow, padded, palette } from "./charts.js";
+import { axis, band, draw, layout, leftOf, literal, narrow, padded, palette, pictureButton, quantile } from "./charts.js";
 import { field, h, key } from "./dom.js";
-import { number, plusMinus } from "./format.js";
+import { count, deviation, number, percent, plusMinus } from "./format.js";
+import { heading } from "./help.js";
 import { decimate } from "./history.js";
+import { stretches } from "./limits.js";
 
 const WINDOWS = [100, 300, 1000, 2000];
+const ALL = "all";
 const RUNGS = { objective: [0.5, 1], statistic: [0.215, 0.425], size: [0, 0.14] };
 
-/** Whether the statistic is a probability: that of a change, as `auto` tells it. */
-export function isProbability(event) {
-  return Object.keys(event?.beliefs ?? {}).length > 0;
+/** What the test says of an observation, in words. */
+function tested({ step, event }, probable) {
+  const write = probable ? percent : number;
+  const against = event.threshold === null ? "" : `, threshold ${write(event.threshold)}`;
+  return `step ${step}: ${write(event.statistic)}${against}${event.monitored ? "" : ": still learning, not tested"}`;
 }
 
 /** Half the width of the prediction for y: two deviations, noise included. */
 function reach(event) {
   return 2 * Math.sqrt(event.std ** 2 + event.noise_variance);
-}
-
-function quantile(values, share) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))];
 }
 
 /** Wide bands of the first steps must not flatten everything else. */
@@ -33,18 +33,27 @@ function objectiveRange(rows) {
 }
 
 /** The same for the threshold, which is high while little is known: it may leave the picture. */
-function statisticTop(rows) {
+function statisticTop(all) {
+  const watched = all.filter((row) => row.event.monitored !== false);
+  const rows = watched.some((row) => row.event.threshold !== null) ? watched : all; // what is not tested may leave the picture
   const thresholds = rows.map((row) => row.event.threshold).filter((each) => each !== null);
   const typical = thresholds.length ? 1.7 * quantile(thresholds, 0.75) : 0;
   return rows.reduce((most, row) => Math.max(most, 1.08 * (row.event.statistic ?? 0)), typical) || 1;
 }
 
 /** A log axis pays where the statistic leaves its threshold far behind. */
-function wantsLog(rows) {
-  const tested = rows.filter((row) => row.event.threshold > 0 && row.event.statistic !== null);
-  if (!tested.length || isProbability(rows.at(-1).event)) return false;
+function wantsLog(rows, probable) {
+  const tested = rows.filter((row) => row.event.monitored !== false && row.event.threshold > 0 && row.event.statistic !== null);
+  if (!tested.length || probable) return false;
   const highest = tested.reduce((most, row) => Math.max(most, row.event.statistic), 0);
   return highest > 12 * quantile(tested.map((row) => row.event.threshold), 0.5);
+}
+
+/** Stretches of steps at which nothing was tested, as [from, to] half-way to their neighbours. */
+export function untested(rows, x) {
+  const places = x.map(Number); // dates too
+  const edge = (index) => (index <= 0 ? places[0] : index >= rows.length ? places.at(-1) : (places[index - 1] + places[index]) / 2);
+  return stretches(rows.map((row) => row.event.monitored === false)).map(([first, last]) => [edge(first), edge(last + 1)]);
 }
 
 /** A line through all rungs. */
@@ -54,34 +63,48 @@ function line(x, colours, dash) {
 
 /** The panel; `update(history)` draws. */
 export class Timeline {
-  constructor() {
+  constructor(name) {
     this.chart = h("div", { class: "chart timeline", role: "img", "aria-label": "Objective, statistic and points in use over time" });
-    this.span = h("select", { onchange: () => this.update() }, WINDOWS.map((size) => h("option", { value: size, selected: size === 300 }, `last ${size}`)));
-    this.against = h("select", { onchange: () => this.update(true) }, [["step", "step"], ["time", "caller’s time"], ["at", "clock"]].map(([value, text]) => h("option", { value }, text)));
+    this.span = h("select", { onchange: () => this.looked() }, 
+      WINDOWS.map((size) => h("option", { value: size, selected: size === 300 }, `last ${count(size)}`)), h("option", { value: ALL }, "all"));
+    this.against = h("select", { onchange: () => this.looked(true) }, [["step", "step"], ["time", "caller’s time"], ["at", "clock"]].map(([value, text]) => h("option", { value }, text)));
     this.log = h("input", { type: "checkbox", onchange: () => { this.touched = true; this.update(); } });
     this.node = h("section", { class: "panel timeline-panel", "aria-labelledby": "timeline-title" },
       h("div", { class: "panel-head" },
-        h("h2", { id: "timeline-title" }, "Course"),
-        key(["dot", "observed"], ["band", "predicted ± 2σ"], ["dash", "threshold"], ["reset", "reset"]),
+        heading("timeline", "Course"),
+        key(["dot", "observed"], ["band", "predicted ± 2σ"], ["dash", "threshold"], ["learning", "not tested yet"], ["reset", "reset"]),
         h("div", { class: "panel-tools" }, field("Show", this.span), field("Against", this.against),
-          h("label", { class: "check" }, this.log, "log statistic"))),
+          h("label", { class: "check" }, this.log, "log statistic"), pictureButton(this.chart, name, "Course"))),
       this.chart);
+  }
+
+  /** Another window was chosen; `onview` is for charts that show the same one. */
+  async looked(moved = false) {
+    if (this.span.value === ALL) await this.history.survey();
+    await this.update(moved);
+    await this.onview?.();
+  }
+
+  /** The tells that are shown. */
+  window() {
+    const rows = this.span.value === ALL ? this.history.all() : this.history.counted().slice(-Number(this.span.value));
+    return rows.filter((row) => row.event);
   }
 
   async update(moved = false) {
     if (this.history === undefined || !this.history.tells.length) return;
-    const shown = this.history.counted().slice(-Number(this.span.value)).filter((row) => row.event);
+    const shown = this.window();
     if (!shown.length) return;
     this.asked = this.history.asked().filter((each) => each.seq > shown[0].seq);
     const rows = decimate(shown);
-    if (!this.touched) this.log.checked = wantsLog(rows);
+    if (!this.touched) this.log.checked = wantsLog(rows, this.history.probabilistic);
     const colours = palette();
     this.revision = (this.revision ?? 0) + (moved ? 1 : 0);
     const x = rows.map((row) => this.along(row));
     await draw(this.chart, this.traces(rows, x, colours), this.frame(rows, x, colours));
     const resets = rows.filter((row) => row.reset).length;
     const last = rows.at(-1);
-    this.chart.setAttribute("aria-label", `Steps ${rows[0].step} to ${last.step}: last value ${number(last.y)}, ` +
+    this.chart.setAttribute("aria-label", `Steps ${rows[0].step} to ${last.step}: last value ${number(last.y, deviation(last.event))}, ` +
       `${resets} resets shown, ${this.history.size} points in use. The log below has the same in words.`);
   }
 
@@ -121,7 +144,8 @@ export class Timeline {
     const mean = rows.map((row) => row.event.mean);
     const hover = rows.map((row) => {
       const event = row.event;
-      const lines = [`step ${row.step}`, `y ${number(row.y)}`, `predicted ${plusMinus(event.mean, reach(event) / 2)}`];
+      const lines = [`step ${row.step}`, `y ${number(row.y, deviation(event))}`, `predicted ${plusMinus(event.mean, reach(event) / 2)}`];
+      if (row.violated?.length) lines.push(`beyond the limit: ${literal(row.violated.join(", "))}`);
       return [...lines, row.reason ? literal(row.reason).replace(/(.{44}\S*) /g, "$1<br>") : ""].filter(Boolean).join("<br>");
     });
     const marks = rows.map((row) => (row.reset ? "diamond" : row.event.set_aside || row.event.outlier === row.step ? "circle-open" : "circle"));
@@ -134,7 +158,7 @@ export class Timeline {
       { x, y: rows.map((row) => row.y), mode: "markers", text: hover, hovertemplate: "%{text}<extra></extra>",
         marker: { color: colour, symbol: marks, size: rows.map((row) => (row.reset ? size + 4 : size)), line: { width: 1, color: colour } } },
       { ...statistic, y: rows.map((row) => row.event.statistic), mode: "lines", line: { color: colours.data, width: 1.3 },
-        hoverinfo: undefined, hovertemplate: "statistic %{y:.4g}<extra></extra>" },
+        hoverinfo: undefined, text: rows.map((row) => tested(row, this.history.probabilistic)), hovertemplate: "%{text}<extra></extra>" },
       { ...statistic, y: rows.map((row) => row.event.threshold), mode: "lines", line: { color: colours.ink, width: 1.3, dash: "dash" } },
       { ...statistic, x: x.filter((_, i) => rows[i].reset), y: rows.filter((row) => row.reset).map((row) => row.event.statistic), mode: "markers", marker: { color: colours.reset, symbol: "diamond", size: size + 4 } },
       { ...this.sizes(rows), yaxis: "y3", mode: "lines", fill: "tozeroy", fillcolor: colours.soft,
@@ -143,20 +167,25 @@ export class Timeline {
     ];
   }
 
+  /** The margin of the charts over one axis. */
+  left(rows) {
+    return leftOf(objectiveRange(rows));
+  }
+
   frame(rows, x, colours) {
-    const last = rows.at(-1).event;
     const tested = rows.some((row) => row.event.statistic !== null && row.event.threshold !== null);
+    const learning = tested ? untested(rows, x) : [];
     const names = {
       objective: "objective",
-      statistic: tested ? (isProbability(last) ? "probability of a change" : "test statistic") : "test statistic: this algorithm tests nothing here",
+      statistic: `${tested && this.history.probabilistic ? "probability of a change" : "test statistic"}${!tested ? ": this algorithm tests nothing here" : learning.length ? narrow() ? " (grey: not tested yet)" : " (grey: still learning, nothing is tested)" : ""}`,
       size: "points in use",
     };
     const title = { step: "step", time: "caller’s time", at: "" }[this.against.value];
-    const top = isProbability(last) ? 1.08 : statisticTop(rows);
+    const top = this.history.probabilistic ? 1.08 : statisticTop(rows);
     const scale = this.log.checked ? { type: "log", dtick: 1, minor: { showgrid: false } } : { range: [0, top] };
     return layout(colours, {
       height: narrow() ? 470 : 540,
-      margin: { l: 52, r: 12, t: 22, b: title ? 42 : 30 },
+      margin: { l: this.left(rows), r: 12, t: 22, b: title ? 42 : 30 },
       uirevision: `${this.span.value} ${this.against.value} ${this.revision} ${this.log.checked}`,
       xaxis: axis(colours, { anchor: "y3", title: title ? { text: title } : undefined, showgrid: false }),
       yaxis: axis(colours, { domain: RUNGS.objective, range: objectiveRange(rows), fixedrange: true, nticks: 6 }),
@@ -167,6 +196,7 @@ export class Timeline {
         showarrow: false, font: { size: 12, color: colours.muted }, yshift: 1,
       })),
       shapes: [
+        ...learning.map(([from, to]) => ({ type: "rect", name: "learning", x0: from, x1: to, yref: "paper", y0: RUNGS.statistic[0], y1: RUNGS.statistic[1], layer: "below", line: { width: 0 }, fillcolor: colours.grey })),
         ...rows.flatMap((row, i) => (row.reset ? [line(x[i], colours, "3px,2px")] : [])),
         ...this.asked.map((each) => line(this.between(each), colours, "solid")),
       ],

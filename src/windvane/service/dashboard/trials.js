@@ -5,34 +5,49 @@ import { narrow } from "./charts.js";
 import { askFailure } from "./dialogs.js";
 import { arrange, announce, busily, complaint, field, h, setText } from "./dom.js";
 import { ago, duration, number, plural } from "./format.js";
-import { middle, pointFrom, rangeOf, settingOf, valuesOf } from "./space.js";
+import { heading } from "./help.js";
+import { limitOf } from "./limits.js";
+import { middle, pointFrom, rangeOf, settingOf, valueOn, valuesOf } from "./space.js";
+import { attempt, numberFrom, numberIn } from "./typed.js";
 
 const SHOWN = 20;
 
 /** A point, a value a row. */
 function coordinates(x, space, axes) {
-  const named = [...valuesOf(x, axes).map((value, index) => [axes[index].name, value]), ...Object.entries(settingOf(space, x) ?? {})];
-  return h("dl", { class: "point" }, named.map(([name, value]) => h("div", {},
-    h("dt", {}, name),
-    h("dd", {}, typeof value === "number" ? number(value, 5) : String(value)))));
+  const own = valuesOf(x, axes).map((value, index) => [axes[index].name, valueOn(axes[index], value)]);
+  const named = [...own, ...Object.entries(settingOf(space, x) ?? {}).map(([name, value]) => [name, number(value)])];
+  return h("dl", { class: "point" }, named.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text))));
 }
 
-const numberFrom = (text) => (text.trim() === "" ? NaN : Number(text.replace("−", "-").replace(",", ".")));
+/** A field for each constraint; empty if it was not measured. */
+function outcomeFields(constraints, ending) {
+  return constraints.map((constraint) => {
+    const input = h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", "aria-label": `${constraint.name}${ending}`, placeholder: "not measured" });
+    return { constraint, input, node: field(`${constraint.name} ${limitOf(constraint)}`, input) };
+  });
+}
+
+/** What was measured of the constraints, for a tell; or an error in words. */
+export function outcomesFrom(fields) {
+  const told = fields.filter(({ input }) => input.value.trim() !== "").map(({ constraint, input }) =>
+    [constraint.name, numberIn(input, constraint.name, "enter what was measured, a finite number, or nothing if it was not.")]);
+  return told.length ? { outcomes: Object.fromEntries(told) } : {};
+}
 
 /** What was measured: a number or several, with its noise if that is known; or an error in words. */
 function measured(input, noise) {
-  const values = input.value.split(";").map(numberFrom);
-  if (!values.every(Number.isFinite)) {
-    input.focus();
-    throw new Error("y: enter the measured value, a finite number, or several with ; between; if there is none, record a failure.");
-  }
-  const y = values.length > 1 ? values : values[0];
+  const wanted = "enter the measured value, a finite number, or several with ; between; if there is none, record a failure.";
+  const y = attempt(input, () => {
+    const values = input.value.split(";").map((text) => numberFrom(text, "y", wanted));
+    return values.length > 1 ? values : values[0];
+  });
   if (noise.value.trim() === "") return { y };
-  const std = numberFrom(noise.value);
-  if (!Number.isFinite(std) || std <= 0) {
-    noise.focus();
-    throw new Error("±: enter the standard deviation of the noise, a number above 0, or nothing.");
-  }
+  const positive = "enter the standard deviation of the noise, a number above 0, or nothing.";
+  const std = attempt(noise, () => {
+    const value = numberFrom(noise.value, "±", positive);
+    if (value > 0) return value;
+    throw new Error(`±: ${positive}`);
+  });
   return { y, std };
 }
 
@@ -46,8 +61,8 @@ function valueInput(label) {
 
 /** The panel; `refresh` fetches the outstanding trials, `tick` moves their ages. */
 export class Trials {
-  constructor(name, space, axes, writable, roomy) {
-    Object.assign(this, { name, space, axes, writable, roomy, rows: new Map(), trouble: complaint() });
+  constructor(name, space, axes, writable, roomy, constraints = []) {
+    Object.assign(this, { name, space, axes, writable, roomy, constraints, rows: new Map(), trouble: complaint() });
     this.list = h("ul", { class: "trials" });
     this.empty = h("p", { class: "hint" });
     this.more = h("p", { class: "hint", hidden: true });
@@ -56,7 +71,7 @@ export class Trials {
     const now = this.observed.length && writable ? h("form", { class: "own context", "aria-label": "What is observed now", onsubmit: (event) => { event.preventDefault(); this.ask(); } },
       this.observed.map(({ axis, input }) => field(`${axis.name} now`, input, rangeOf(axis))), h("button", { type: "submit", hidden: true })) : null;
     this.node = h("section", { class: "panel trials-panel", "aria-labelledby": "trials-title" },
-      h("div", { class: "panel-head" }, h("h2", { id: "trials-title" }, writable ? "Ask and tell" : "Outstanding trials"), writable ? this.button : null),
+      h("div", { class: "panel-head" }, heading("trials", writable ? "Ask and tell" : "Outstanding trials"), writable ? this.button : null),
       this.trouble.node, now, this.empty, this.list, this.more, writable ? this.own() : null);
     this.show([]);
   }
@@ -67,7 +82,7 @@ export class Trials {
       return post(pathOf(this.name, "/ask"), seen.length ? { context: Object.fromEntries(seen) } : {}, intention());
     });
     if (!trial) return;
-    await this.refresh();
+    if (!this.rows.has(trial.number)) await this.refresh(); // the stream may have been quicker
     this.rows.get(trial.number)?.input?.focus();
     announce(`Trial ${trial.number} is to be evaluated`);
   }
@@ -84,7 +99,7 @@ export class Trials {
   show(trials) {
     const newest = [...trials].sort((a, b) => b.number - a.number);
     // A row that somebody is typing in stays, however many are newer.
-    const shown = newest.filter((trial, index) => index < SHOWN || this.rows.get(trial.number)?.input?.value);
+    const shown = newest.filter((trial, index) => index < SHOWN || this.rows.get(trial.number)?.typed?.());
     const numbers = new Set(shown.map((trial) => trial.number));
     const held = this.list.contains(document.activeElement) && ![...this.rows].some(([n, row]) => numbers.has(n) && row.node.contains(document.activeElement));
     for (const number of this.rows.keys()) if (!numbers.has(number)) this.rows.delete(number);
@@ -109,19 +124,20 @@ export class Trials {
     if (!this.writable) return { node, age, trial };
     const input = valueInput(`Value of trial ${trial.number}`);
     const noise = noiseInput(`Noise of trial ${trial.number}, a standard deviation, if known`);
+    const outcomes = outcomeFields(this.constraints, ` of trial ${trial.number}`);
     const trouble = complaint();
     const go = h("button", { type: "submit" }, "Tell");
     const key = intention();
-    node.append(h("form", { class: "answer", onsubmit: async (event) => {
+    node.append(h("form", { class: outcomes.length ? "answer constrained" : "answer", onsubmit: async (event) => {
       event.preventDefault();
       await busily(go, trouble, async () => {
-        const record = await post(pathOf(this.name, "/tell"), { trial: trial.number, ...measured(input, noise) }, key);
+        const record = await post(pathOf(this.name, "/tell"), { trial: trial.number, ...measured(input, noise), ...outcomesFrom(outcomes) }, key);
         if (!record.reset) announce(`Trial ${trial.number} told`); // a reset is announced by the stream
         await this.refresh();
       });
-    } }, input, noise, go,
+    } }, h("div", { class: "answer-value" }, input, noise), outcomes.length ? h("div", { class: "answer-outcomes" }, outcomes.map((each) => each.node)) : null, go,
     h("button", { type: "button", class: "quiet", "aria-label": `Trial ${trial.number} failed`, onclick: () => this.fail(trial) }, "Failed")), trouble.node);
-    return { node, age, trial, input };
+    return { node, age, trial, input, typed: () => [input, ...outcomes.map((each) => each.input)].some((each) => each.value) };
   }
 
   async fail(trial) {
@@ -145,6 +161,7 @@ export class Trials {
     y.removeAttribute("aria-label");
     const noise = noiseInput("Noise");
     noise.removeAttribute("aria-label");
+    const outcomes = outcomeFields(this.constraints, " of this point");
     const trouble = complaint();
     const go = h("button", { type: "submit" }, "Tell this point");
     let key = intention();
@@ -152,14 +169,14 @@ export class Trials {
       event.preventDefault();
       await busily(go, trouble, async () => {
         const values = inputs.map((input, index) => this.value(input, this.axes[index]));
-        const record = await post(pathOf(this.name, "/tell"), { x: pointFrom(values, this.space, this.axes), ...measured(y, noise) }, key);
+        const record = await post(pathOf(this.name, "/tell"), { x: pointFrom(values, this.space, this.axes), ...measured(y, noise), ...outcomesFrom(outcomes) }, key);
         key = intention();
-        y.value = noise.value = "";
+        for (const input of [y, noise, ...outcomes.map((each) => each.input)]) input.value = "";
         if (!record.reset) announce(`Step ${record.step} told`);
       });
     }, onchange: () => { key = intention(); } },
     inputs.map((input, index) => field(this.axes[index].name, input, rangeOf(this.axes[index]))),
-    field("Measured y", y), field("± (if known)", noise), trouble.node, go);
+    field("Measured y", y), field("± (if known)", noise), outcomes.map((each) => each.node), trouble.node, go);
     return h("details", { class: "own-point", open: this.roomy && this.axes.length <= 3 && !narrow() }, h("summary", {}, "Tell a point of your own"), form);
   }
 
@@ -177,11 +194,6 @@ export class Trials {
       input.focus();
       throw new Error(`${axis.name}: choose what is observed now.`);
     }
-    const value = Number(input.value.replace("−", "-").replace(",", "."));
-    if (input.value.trim() === "" || !Number.isFinite(value)) {
-      input.focus();
-      throw new Error(`${axis.name}: enter a number, ${rangeOf(axis)}.`);
-    }
-    return value;
+    return numberIn(input, axis.name, `enter a number, ${rangeOf(axis)}.`);
   }
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response, Security
@@ -11,11 +11,13 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter, ValidationError
 
-from windvane.errors import InvalidArgument
+from windvane.errors import InvalidArgument, UnknownName
 from windvane.service import limits
 from windvane.service.access import Identity
 from windvane.service.answers import loads
 from windvane.service.problems import Refused
+from windvane.study import Study
+from windvane.study.measured import check_names
 
 Name = Annotated[
     str, Path(min_length=1, max_length=limits.NAME, description="of the study", examples=["plant"])
@@ -112,6 +114,16 @@ def needs(scope: str) -> Callable[..., Awaitable[None]]:
 def router(tag: str, kind: type[APIRoute] = JsonRoute) -> APIRouter:
     """A router for study routes."""
     return APIRouter(prefix="/v1", tags=[tag], route_class=kind)
+
+
+def known_outcomes(study: Study, names: Iterable[str] | None) -> None:
+    """`Refused` unless these are constraints of the study: no 404, which is about the address."""
+    if not names:
+        return
+    try:
+        check_names(names, study.constraints)
+    except UnknownName as error:
+        raise Refused(422, "UnknownName", str(error)) from None
 
 
 READ = [Depends(needs("read"))]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time as clocks
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,14 +14,17 @@ from windvane.errors import Conflict, InvalidArgument
 from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.bodies import PredictBody
-from windvane.service.core import service_of
+from windvane.service.core import Service, service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, Name, router
+from windvane.service.routes.common import READ, Name, known_outcomes, router
 from windvane.service.shapes import BestShape, ExplanationShape, PredictionShape, SurfaceShape
-from windvane.service.spaces import middle, slice_of
+from windvane.service.spaces import Slice, middle, slice_of
 from windvane.study import Study
+from windvane.study.limits import believed
+from windvane.study.live import Live
 
 routes = router("model")
+PART = 1000  # points that are predicted at once: a few milliseconds
 SeenContext = Annotated[
     str, Query(max_length=limits.CONTEXT, description='JSON, if the space has contexts: {"load": 37}')
 ]
@@ -32,13 +37,16 @@ async def best(request: Request, name: Name, context: SeenContext = "") -> Any:
     """The point believed best now; under a context, if the space has any."""
     seen = _seen(context)
 
-    def work(study: Study) -> dict[str, Any]:
-        if not _told(study):
+    def work(study: Study) -> Answer:
+        optimizer = study.optimizer
+        if optimizer.step == 1:
             raise Conflict("best: nothing is known before the first tell")
-        found = study.best(context=seen)
-        return {"x": _plain(found.x), "mean": found.mean, "std": found.std, "steps": found.steps}
+        found = optimizer.best(context=seen)
+        x = _plain(found.x)
+        told = {"x": x, "mean": found.mean, "std": found.std, "steps": found.steps}
+        return Answer({**told, "feasible": found.feasible, "outcomes": believed(optimizer, found.x)})
 
-    return Answer(await service_of(request).use(name, work))
+    return await service_of(request).read(name, work)
 
 
 @routes.post(
@@ -48,13 +56,22 @@ async def best(request: Request, name: Name, context: SeenContext = "") -> Any:
     responses=documented(400, 404, 413, 415),
 )
 async def predict(request: Request, name: Name, body: Annotated[PredictBody, Body()]) -> Any:
-    """Mean and standard deviation of the objective, noise excluded. Changes nothing: a read token will do."""
+    """Mean and standard deviation of the objective, or `of` a constraint, noise excluded.
 
-    def work(study: Study) -> dict[str, Any]:
-        mean, std = study.predict(body.points, body.time)
-        return {"mean": mean.tolist(), "std": std.tolist()}
+    Changes nothing: a read token will do.
+    """
 
-    return Answer(await service_of(request).use(name, work))
+    service = service_of(request)
+
+    def work(study: Study) -> Answer:
+        known_outcomes(study, body.of and [body.of])
+        now = study.snapshot()
+        found = _predicted(service, now, body.points, body.time, body.of)
+        if body.feasibility:
+            found |= _feasibility(service, now, body.points, body.time)
+        return Answer({key: _listed(values) for key, values in found.items()})
+
+    return await service.read(name, work)
 
 
 @routes.get(
@@ -68,23 +85,32 @@ async def surface(
     ] = "",
     resolution: Annotated[int, Query(ge=2, le=limits.RESOLUTION, description="points on an axis")] = 41,
     context: SeenContext = "",
+    of: Annotated[
+        str, Query(max_length=limits.NAME, description="a constraint; left out: the objective")
+    ] = "",
+    feasibility: Annotated[bool, Query(description="also how probably the constraints hold")] = False,
 ) -> Any:
     """A slice of the model on a grid, through the believed best; through the middle before any tell.
 
-    Contexts that are left out are what they were at the last tell.
+    It is of the objective, or `of` a constraint. Contexts that are left out are what they were at the last
+    tell.
     """
-    seen = _seen(context)
+    seen, service = _seen(context), service_of(request)
 
-    def work(study: Study) -> dict[str, Any]:
-        space = study.space
-        now = None if not space.contexts else (study.optimizer.last_context or {}) | (seen or {})
-        at = study.best(context=now or seen).x if _told(study) else middle(space)
+    def work(study: Study) -> Answer:
+        now = study.snapshot()
+        optimizer, space = now.optimizer, now.optimizer.space
+        under = None if not space.contexts else (optimizer.last_context or {}) | (seen or {})
+        at = optimizer.best(context=under or seen).x if optimizer.step > 1 else middle(space)
         grid = slice_of(space, at, [each for each in axes.split(",") if each], resolution)
-        mean, std = study.predict(grid.points)
-        shaped = {"mean": np.reshape(mean, grid.shape), "std": np.reshape(std, grid.shape)}
-        return {"axes": grid.axes, "at": grid.at, **{key: values.tolist() for key, values in shaped.items()}}
+        known_outcomes(study, of and [of])
+        found = _predicted(service, now, grid.points, None, of or None)
+        if feasibility:
+            found |= _feasibility(service, now, grid.points, None)
+        shown = {key: _listed(values, grid) for key, values in found.items()}
+        return Answer({"axes": grid.axes, "at": grid.at, "of": of or None, **shown})
 
-    return Answer(await service_of(request).use(name, work))
+    return await service.read(name, work)
 
 
 @routes.get(
@@ -92,7 +118,7 @@ async def surface(
 )
 async def explain(request: Request, name: Name) -> Any:
     """In words and figures: why the last reset happened, what is believed best now, and how sure."""
-    return Answer(await service_of(request).use(name, lambda study: study.explain().as_dict()))
+    return await service_of(request).read(name, lambda study: Answer(study.explain().as_dict()))
 
 
 def _seen(text: str) -> dict[str, Any] | None:
@@ -108,8 +134,40 @@ def _seen(text: str) -> dict[str, Any] | None:
     return found
 
 
-def _told(study: Study) -> bool:
-    return study.optimizer.step > 1
+def _predicted(
+    service: Service, now: Live, points: Any, time: float | None, of: str | None
+) -> dict[str, Any]:
+    """Mean and standard deviation at m points."""
+    moment = now.not_before(time)
+    parts = _in_parts(service, points, lambda some: now.optimizer.predict(some, moment, of=of))
+    mean, std = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return {"mean": mean, "std": std}
+
+
+def _feasibility(service: Service, now: Live, points: Any, time: float | None) -> dict[str, Any]:
+    """How probably all constraints hold at points, and each of them; all, if there are none."""
+    moment = now.not_before(time)
+    parts = _in_parts(service, points, lambda some: now.optimizer.feasibility(some, moment))
+    each = {name: np.concatenate([part[name] for part in parts]) for name in now.optimizer.constraints}
+    return {"feasible": np.prod([np.ones(len(points)), *each.values()], axis=0), "feasibility": each}
+
+
+def _in_parts(service: Service, points: Any, work: Callable[[Any], Any]) -> list[Any]:
+    """What is computed of many points, a part of them at a time: steps of other requests come in between."""
+    found, begun = list[Any](), 0.0
+    for start in range(0, max(len(points), 1), PART):
+        if found:
+            service.give_way(begun)
+        begun = clocks.perf_counter()
+        found.append(work(points[start : start + PART]))
+    return found
+
+
+def _listed(values: Any, grid: Slice | None = None) -> Any:
+    """Arrays as lists, in the shape of a grid."""
+    if isinstance(values, dict):
+        return {name: _listed(each, grid) for name, each in values.items()}
+    return (values if grid is None else np.reshape(values, grid.shape)).tolist()
 
 
 def _plain(point: Any) -> Any:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Body, Request, Response
+from fastapi import Body, Query, Request, Response
 
+from windvane.checks import sound_text
 from windvane.errors import InvalidArgument, UnknownName, WindvaneError
+from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.bodies import CreateBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
 from windvane.service.routes.common import READ, WRITE, Name, router
 from windvane.service.shapes import StudiesShape, SummaryShape
+from windvane.service.work import check_work
 from windvane.spelling import options_from_json, space_from_json
 from windvane.storage import Summary
 from windvane.study import Study
@@ -21,11 +24,23 @@ routes = router("studies")
 
 
 @routes.get("/studies", dependencies=READ, response_model=StudiesShape, responses=documented())
-async def list_studies(request: Request) -> Any:
-    """All studies, by name."""
+async def list_studies(
+    request: Request,
+    after: Annotated[
+        str, Query(max_length=limits.NAME, pattern="^[^\\x00]*$", description="only studies after this name")
+    ] = "",
+    limit: Annotated[
+        int | None, Query(ge=1, le=limits.PAGE, description="so many at most; left out: all there are")
+    ] = None,
+) -> Any:
+    """All studies by name, or a page of them: ask again with `after` the last name you have."""
     service = service_of(request)
-    found = await service.call(service.database.studies)
-    return Answer({"studies": [summary.as_dict() for summary in found]})
+
+    def read() -> Answer:
+        found = service.database.studies(sound_text(after), limit)
+        return Answer({"studies": [summary.as_dict() for summary in found]})
+
+    return await service.call(read)
 
 
 @routes.post(
@@ -41,10 +56,12 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
 
     def create() -> Summary:
         try:
+            space = space_from_json(body.space.model_dump())
+            check_work(body.options, space)
             study = Study.create(
                 service.database,
                 body.name,
-                space_from_json(body.space.model_dump()),
+                space,
                 body.algorithm,
                 goal=body.goal,
                 seed=body.seed,
@@ -62,7 +79,7 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
             raise InvalidArgument(f"options: components that do not fit together: {error}") from error
         return study.summary()
 
-    return Answer((await service.call(create)).as_dict(), 201)
+    return Answer((await service.call_long(create)).as_dict(), 201)
 
 
 @routes.get("/studies/{name}", dependencies=READ, response_model=SummaryShape, responses=documented(404))

@@ -10,7 +10,7 @@ from windvane.service.answers import Answer
 from windvane.service.bodies import AskBody, FailBody, TellBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, router
+from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, known_outcomes, router
 from windvane.service.shapes import RecordShape, TrialShape, TrialsShape
 from windvane.storage import Record
 from windvane.study import Study
@@ -35,7 +35,7 @@ async def ask(
     service = service_of(request)
     given = body or AskBody()
     options: dict[str, Any] = {}
-    if given.expires_after is not None:  # else the study's own
+    if "expires_after" in given.model_fields_set:  # else the study's own
         options["expires_after"] = given.expires_after
 
     def work(study: Study) -> Trial | list[Trial]:
@@ -50,7 +50,7 @@ async def ask(
         )
         return found
 
-    found = await service.use(name, work, long=given.count is not None)
+    found = await service.write(name, work)
     service.streams.ring(name)
     if isinstance(found, list):
         return Answer({"trials": [trial.as_dict() for trial in found]}, 201)
@@ -68,19 +68,18 @@ async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], 
     """Record a measurement, of a trial or of a point that nobody asked for. On disk when answered."""
     service = service_of(request)
 
-    def work(study: Study) -> Record:
-        more: Any = {"noise_variance": body.noise_variance, "std": body.std}
+    def work(study: Study) -> tuple[Record, bool]:
+        known_outcomes(study, body.outcomes)
+        new = study.recorded(key) is None
+        more: Any = {"noise_variance": body.noise_variance, "std": body.std, "outcomes": body.outcomes}
         more |= {"metadata": body.metadata, "key": key}
         if body.trial is not None:
-            return study.submit_tell(body.trial, body.y, body.time, **more)
-        return study.submit_add(body.x, body.y, body.time, **more)
+            return study.submit_tell(body.trial, body.y, body.time, **more), new
+        return study.submit_add(body.x, body.y, body.time, **more), new
 
-    record = await service.use(name, work)
-    service.streams.ring(name)
-    service.metrics.tells.inc()
-    if record.reset:
-        service.metrics.resets.inc()
-        service.on_reset()
+    record, new = await service.write(name, work)
+    if new:
+        service.noticed(name, record)
     return Answer(record.as_dict(), 201)
 
 
@@ -95,12 +94,13 @@ async def fail(request: Request, name: Name, body: Annotated[FailBody, Body()], 
     """Record that a trial could not be evaluated. The model is told nothing."""
     service = service_of(request)
 
-    def work(study: Study) -> Record:
-        return study.fail(body.trial, body.reason, metadata=body.metadata, key=key)
+    def work(study: Study) -> tuple[Record, bool]:
+        new = study.recorded(key) is None
+        return study.fail(body.trial, body.reason, metadata=body.metadata, key=key), new
 
-    record = await service.use(name, work)
-    service.streams.ring(name)
-    service.metrics.failures.inc()
+    record, new = await service.write(name, work)
+    if new:
+        service.noticed(name, record)
     return Answer(record.as_dict(), 201)
 
 
@@ -113,5 +113,5 @@ async def trials(
     status: Annotated[Literal["pending"], Query(description="others: see events")] = "pending",  # noqa: ARG001
 ) -> Any:
     """The trials that wait for an answer, oldest first."""
-    found = await service_of(request).use(name, lambda study: study.pending())
+    found = await service_of(request).read(name, lambda study: study.pending())
     return Answer({"trials": [trial.as_dict() for trial in found]})

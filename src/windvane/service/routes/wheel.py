@@ -12,8 +12,9 @@ from windvane.service.answers import Answer
 from windvane.service.bodies import CorrectBody, ResetBody, RetractBody, SpaceBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import WRITE, Key, Name, router
+from windvane.service.routes.common import WRITE, Key, Name, known_outcomes, router
 from windvane.service.shapes import RecordShape
+from windvane.service.work import check_work
 from windvane.spelling import space_from_json
 from windvane.storage import Record
 from windvane.study import Study
@@ -34,7 +35,7 @@ async def reset(
     """Something is known to have changed: what was told before is of the past. Webhooks are called."""
     given = body or ResetBody()
     return await _written(
-        request, name, lambda study: study.submit_reset(given.reason, metadata=given.metadata, key=key)
+        request, name, key, lambda study: study.submit_reset(given.reason, metadata=given.metadata, key=key)
     )
 
 
@@ -47,6 +48,7 @@ async def retract(request: Request, name: Name, body: Annotated[RetractBody, Bod
     return await _written(
         request,
         name,
+        key,
         lambda study: study.retract(_target(study, body), body.reason, metadata=body.metadata, key=key),
     )
 
@@ -57,15 +59,8 @@ async def correct(request: Request, name: Name, body: Annotated[CorrectBody, Bod
     return await _written(
         request,
         name,
-        lambda study: study.correct(
-            _target(study, body),
-            body.y,
-            body.reason,
-            noise_variance=body.noise_variance,
-            std=body.std,
-            metadata=body.metadata,
-            key=key,
-        ),
+        key,
+        lambda study: _corrected(study, body, key),
     )
 
 
@@ -78,10 +73,26 @@ async def change_space(
     `event.left_out` is the number of values that lie outside. They come back if the space becomes larger.
     """
     space = space_from_json(body.space.model_dump())
+    check_work({}, space)
     return await _written(
         request,
         name,
+        key,
         lambda study: study.change_space(space, body.reason, metadata=body.metadata, key=key),
+    )
+
+
+def _corrected(study: Study, body: CorrectBody, key: str | None) -> Record:
+    known_outcomes(study, body.outcomes)
+    return study.correct(
+        _target(study, body),
+        body.y,
+        body.reason,
+        noise_variance=body.noise_variance,
+        std=body.std,
+        outcomes=body.outcomes,
+        metadata=body.metadata,
+        key=key,
     )
 
 
@@ -96,11 +107,14 @@ def _target(study: Study, body: RetractBody) -> Record | int:
     return found[0]
 
 
-async def _written(request: Request, name: str, work: Callable[[Study], Record]) -> Answer:
+async def _written(request: Request, name: str, key: str | None, work: Callable[[Study], Record]) -> Answer:
     service = service_of(request)
-    record = await service.use(name, work, long=True)
-    service.streams.ring(name)
-    if record.reset:
-        service.metrics.resets.inc()
-        service.on_reset()
+
+    def counted(study: Study) -> tuple[Record, bool]:
+        new = study.recorded(key) is None
+        return work(study), new
+
+    record, new = await service.write(name, counted, long=True)
+    if new:
+        service.noticed(name, record)
     return Answer(record.as_dict(), 201)

@@ -1,0 +1,40 @@
+// What a panel shows, a press of its question mark away, with a link into the documentation where the service has it.
+
+import { h } from "./dom.js";
+
+const TEXTS = {
+  timeline: ["Every value that was told, with what was predicted for it before it was seen. Below, the test that decides about a reset: above the dashed threshold the old values are set aside. Where it is grey, too little is known for a test. At the bottom, how many values the model still uses.", "explanation/idea/"],
+  posterior: ["What the model believes of the objective now, noise excluded. With more than two parameters it is a slice through the believed best.", "explanation/ask-and-tell/"],
+  optimum: ["The settings that were tried, and those believed best at the time, a row for each parameter.", "explanation/idea/"],
+  parallel: ["A line for each point in use: where it crosses an axis is its value there. Strong lines are the good ones.", "how-to/service/"],
+  beliefs: ["Explanations of how the objective behaves over time, with how much the data speak for each. They add up to 100 %.", "adaptivity/"],
+  explain: ["The last reset and why it happened, what is believed best now, and how far predictions could be relied on lately.", "how-to/service/"],
+  outcomes: ["What is measured beside the objective and must stay within a limit: what is believed of it at the believed best, and how often it was broken.", "how-to/keep-a-limit/"],
+  trials: ["Ask for a point, try it on your system, and tell what you measured. A comma may be a decimal comma; a number that could mean two things is refused.", "how-to/studies/"],
+  log: ["Everything that happened, newest first. Nothing is ever rewritten: a correction is an entry of its own.", "how-to/hand-on-the-wheel/"],
+  alarms: ["Resets and violations of all studies, newest first. What you have acknowledged is remembered by this browser only: others do not see it, and no webhook waits for it.", "how-to/service/"],
+};
+
+/** Where the documentation is, if the service has it. */
+function documentation() {
+  return document.querySelector("meta[name=documentation]")?.content ?? null;
+}
+
+/** A question mark that says what something is. */
+export function help(what, name) {
+  const [text, page] = TEXTS[what];
+  const site = documentation();
+  const node = h("details", { class: "help", onkeydown: (event) => {
+    if (event.key !== "Escape" || !node.open) return;
+    node.open = false;
+    node.querySelector("summary").focus();
+  } }, h("summary", { "aria-label": `What is “${name}”?`, title: text }, "?"),
+  h("p", {}, text, site ? " " : null, site ? h("a", { href: `${site}${page}index.html` }, "More in the documentation") : null));
+  node.addEventListener("focusout", (event) => { if (!node.contains(event.relatedTarget)) node.open = false; });
+  return node;
+}
+
+/** The heading of a panel, with its question mark. */
+export function heading(what, name) {
+  return h("div", { class: "heading" }, h("h2", { id: `${what}-title` }, name), help(what, name));
+}
