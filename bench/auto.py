@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 
 REPEATS = 5
 STEPS = 400
@@ -57,3 +58,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("auto"))

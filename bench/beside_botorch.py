@@ -32,6 +32,7 @@ from botorch.optim import optimize_acqf
 
 import windvane as wv
 from peers.page import replace
+from sections import stamp_of
 
 NOISE = 0.02
 REPEATS = 5
@@ -212,7 +213,8 @@ def main() -> None:
     for name, ratio, least, fine, wanted in rows:
         say(f"{name:<40} {ratio:>5.0f} {least:>7} {fine:>11.1%} {wanted:>7.0%}")
     if given.page:
-        replace(given.page, "botorch", "```text\n" + "\n".join(say.lines) + "\n```")
+        text = "```text\n" + "\n".join(say.lines) + "\n```"
+        replace(given.page, "botorch", f"{text}\n\n{stamp_of('botorch')}")
 
 
 if __name__ == "__main__":

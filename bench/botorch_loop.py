@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 import windvane as wv
+from sections import stamp_of
 from windvane.integrations.botorch import EventTriggeredLoop, given_model
 
 # isort: split
@@ -98,3 +99,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("botorch-loop"))

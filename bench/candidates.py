@@ -22,6 +22,7 @@ import time
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 
 ASKS = 20
 FIRST_SEED = 10400
@@ -108,3 +109,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("candidates"))

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,8 @@ class Postgres:
         head = psutil.Process(self.server.get_pid())
         family = [head, *head.children(recursive=True)]
         for process in family:
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # it has served its connection, and ended by itself
+                process.kill()
         psutil.wait_procs(family, timeout=10)
         self.server.ensure_postgres_running()
 

@@ -1,13 +1,15 @@
 """Kill -9 of the service at random moments, under four writers over HTTP: `make crash-service`.
 
-The writers send asks and tells to shared studies and note what was answered. The service is killed, started
-again, and so on. At the end every answered tell is in the journal once, its numbers have no gaps, and a twin
-that is told the same without interruption asks for the same point next.
+The writers send asks and tells to shared studies, half of them of `auto`, and note what was answered. The
+service is killed with all its processes, started again, and so on. At the end every answered tell is in the
+journal once, its numbers have no gaps, and a twin that is told the same without interruption gives the same
+events and asks for the same point next.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import signal
 import subprocess
@@ -53,10 +55,16 @@ class Writer(threading.Thread):
                 time.sleep(0.02)
 
 
-def serve(database: Path, port: int) -> subprocess.Popen[bytes]:
-    """A service that answers."""
+def algorithm(number: int) -> str:
+    """Of a study."""
+    return "auto" if number % 2 else "et-gp-ucb"
+
+
+def serve(database: Path, port: int, workers: int) -> subprocess.Popen[bytes]:
+    """A service that answers, in a group of processes of its own."""
     command = [sys.executable, "-m", "windvane", "serve", "--db", str(database), "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    command += ["--workers", str(workers)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     client = Client(f"http://127.0.0.1:{port}", retries=0, timeout=2)
     for _ in range(300):
         try:
@@ -75,7 +83,7 @@ def verdict(database: Path, writers: list[Writer]) -> dict[str, int]:
         with Study.open(database, f"study-{number}") as study:
             records = study.events()
             counts["faults"] += [record.seq for record in records] != list(range(1, len(records) + 1))
-            twin = wv.make("et-gp-ucb", wv.Box([(0, 1)] * 2), seed=number, **OPTIONS)
+            twin = wv.make(algorithm(number), wv.Box([(0, 1)] * 2), seed=number, **OPTIONS)
             for record in records:
                 if record.kind == "told" and record.event is not None and record.trial is not None:
                     told.setdefault((study.name, record.trial), []).append(float(record.y or 0.0))
@@ -100,23 +108,24 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--port", type=int, default=8741)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1, help="processes of the service")
     given = parser.parse_args()
     rng = random.Random(given.seed)
     with tempfile.TemporaryDirectory(prefix="windvane-crash-") as folder:
         database = Path(folder) / "studies.db"
         for number in range(STUDIES):
             Study.create(
-                database, f"study-{number}", wv.Box([(0, 1)] * 2), "et-gp-ucb", seed=number, **OPTIONS
+                database, f"study-{number}", wv.Box([(0, 1)] * 2), algorithm(number), seed=number, **OPTIONS
             ).close()
         writers = [Writer(number, given.port) for number in range(WRITERS)]
-        process = serve(database, given.port)
+        process = serve(database, given.port, given.workers)
         for writer in writers:
             writer.start()
         for kill in range(given.kills):
             time.sleep(rng.uniform(0.05, 1.0))
-            process.send_signal(signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            process = serve(database, given.port)
+            process = serve(database, given.port, given.workers)
             print(f"\r{kill + 1}/{given.kills} kills", end="", file=sys.stderr, flush=True)
         for writer in writers:
             writer.stopping.set()

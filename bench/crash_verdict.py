@@ -89,7 +89,7 @@ def _order(study: Study, records: list[Record]) -> list[str]:
         "last_at": records[-1].at if records else None,
         "size": sizes[-1] if sizes else 0,
     }
-    summary = study.summary()
+    summary = study.database.find(study.name)  # as it is kept, with trials whose time is up
     for name, value in counted.items():
         if getattr(summary, name) != value:
             found.append(f"{name} is {getattr(summary, name)}, and {value} by the journal")
@@ -149,7 +149,8 @@ def _same(study: Study, records: list[Record], twin: wv.Optimizer) -> list[str]:
             event = twin.tell(record.x, record.y or 0.0, time).as_dict()
             if event != record.event:
                 odd = [name for name in event if event[name] != record.event.get(name)]
-                found.append(f"record {record.seq}: {odd} are not the twin's")
+                apart = {name: (record.event.get(name), event[name]) for name in odd}
+                found.append(f"record {record.seq}: {odd} are not the twin's: {apart}")
     late = {trial.number for trial in study.pending()}
     beside = [x for number, x in pending.items() if number in late][-BESIDE:]
     if study.ask().x != (wanted := _plain(twin.ask(pending=beside))):

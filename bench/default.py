@@ -14,6 +14,7 @@ import time
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 
 RUNS = 5
 WORLDS = {
@@ -59,3 +60,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("default"))

@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 
 BOX = wv.Box([(0.0, 1.0)] * 2)
 TOLD = {"kernel": wv.RBF(0.2), "noise_variance": 0.02, "max_points": 300}
@@ -89,3 +90,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("endless"))

@@ -108,6 +108,7 @@ CHECKS = {  # what each extra is for, as a program
     "botorch": BOTORCH,
     "gest": GEST,
     "stocks": "import skfolio.datasets",
+    "testing": "from windvane.testing import StudySuite, TriggerSuite; import windvane.testing.machine",
     "docs": shell("build", "--strict", "-q", "-f", str(ROOT / "mkdocs.yml"), module="mkdocs"),
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")

@@ -18,6 +18,7 @@ from itertools import product
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 
 SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "a side": lambda x: x[..., 0] > 0.7,
@@ -85,3 +86,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("failures"))

@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 
 WORLDS = {
     "static": ("within-model", {"rate": 0.0}),
@@ -74,3 +75,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("moves"))

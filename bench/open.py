@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import windvane as wv
+from sections import stamp_of
 from windvane.study import Study
 from windvane.study.live import SPARSE
 
@@ -73,3 +74,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    print(stamp_of("open"))

@@ -34,7 +34,10 @@ import numpy as np
 import optuna
 
 import windvane as wv
+from peers.intervals import ratio
 from peers.page import replace
+from sections import computed_by, stamp_of
+from windvane.experiments.stamp import stamps
 from windvane.extras import require
 from windvane.files import write_text
 from windvane.integrations.optuna import WindvaneSampler
@@ -59,7 +62,6 @@ SAMPLERS: dict[str, Make] = {
     "RandomSampler": lambda seed: optuna.samplers.RandomSampler(seed=seed),
 }
 OURS, CONTROL = "WindvaneSampler", "static"
-RESAMPLES = 10_000  # of the seeds, for the intervals
 Runs = dict[tuple[str, str], list[dict[str, Any]]]
 
 
@@ -116,7 +118,15 @@ def run(task: Any, sampler: optuna.samplers.BaseSampler, seed: int) -> dict[str,
     """Regret and seconds, trial by trial."""
     asking = Asking(sampler, task.space.bounds)
     trace = wv.simulate(asking, task, seed=seed)
-    return {"regret": trace.regret.tolist(), "seconds": asking.times}
+    return {"regret": trace.regret.tolist(), "seconds": asking.times, "stamp": str(stamp_of("optuna"))}
+
+
+def wanted(file: Path, sampler: str) -> bool:
+    """Whether a run is missing, or one of Windvane's own that other code made."""
+    if not file.exists():
+        return True
+    made = json.loads(file.read_text(encoding="utf-8")).get("stamp", "")
+    return sampler == OURS and [one.code for one in stamps(made)] != [stamp_of("optuna").code]
 
 
 def place(folder: Path, task: str, sampler: str, seed: int, length: int) -> Path:
@@ -127,7 +137,7 @@ def everything(folder: Path, tasks: list[str], samplers: list[str], seeds: int, 
     """Every run that is not there yet, seed by seed, so that all tasks and samplers advance together."""
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     todo = [(s, t, n) for s in range(seeds) for t in tasks for n in samplers]
-    todo = [(s, t, n) for s, t, n in todo if not place(folder, t, n, s, length).exists()]
+    todo = [(s, t, n) for s, t, n in todo if wanted(place(folder, t, n, s, length), n)]
     progress = require("rich.progress", "demo")
     for seed, task, name in progress.track(todo, description="runs"):
         found = run(TASKS[task](seed, length), SAMPLERS[name](seed), seed)
@@ -143,15 +153,6 @@ def finished(folder: Path, tasks: list[str], samplers: list[str], seeds: int, le
         for at, name in enumerate(samplers):
             found[task, name] = [json.loads(row[at].read_text(encoding="utf-8")) for row in whole]
     return found
-
-
-def ratio(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float, float]:
-    """Mean regret over mean regret, and its 95 % interval by the bootstrap over seeds, the same for both."""
-    rng = np.random.default_rng(0)
-    drawn = rng.integers(len(ours), size=(RESAMPLES, len(ours)))
-    spread = ours[drawn].mean(axis=1) / theirs[drawn].mean(axis=1)
-    low, high = np.quantile(spread, (0.025, 0.975))
-    return float(ours.mean() / theirs.mean()), float(low), float(high)
 
 
 def summary(runs: Runs, tasks: list[str], samplers: list[str]) -> list[dict[str, Any]]:
@@ -247,7 +248,8 @@ def main() -> None:
         everything(given.out, given.tasks, given.samplers, seeds, length)
     runs = finished(given.out, given.tasks, given.samplers, seeds, length)
     rows = summary(runs, given.tasks, given.samplers)
-    text = markdown(rows, length)
+    ours = sorted({each.get("stamp", "") for task in given.tasks for each in runs.get((task, OURS), [])})
+    text = f"{markdown(rows, length)}\n{computed_by(ours)}\n"
     write_text(given.out / "table.md", text)
     write_text(given.out / "table.json", json.dumps(rows, indent=1) + "\n")
     drawn = figure(runs, given.tasks, given.samplers)

@@ -9,6 +9,8 @@ from typing import Any
 from peers import LEFT_OUT
 from peers.contest import FIRST_SEED, TASKS
 from peers.table import WINDOW
+from sections import computed_by
+from windvane.files import write_text
 
 COMMAND = "make bench PAGE=docs/performance.md"
 
@@ -20,7 +22,7 @@ def replace(page: Path, name: str, text: str) -> None:
     if len(re.findall(marks, old, flags=re.DOTALL)) != 1:
         raise SystemExit(f"{page}: needs one pair of marks, <!-- {name}: begin --> and <!-- {name}: end -->")
     new = re.sub(marks, lambda found: f"{found[1]}\n{text.strip()}\n\n{found[2]}", old, flags=re.DOTALL)
-    page.write_text(new, encoding="utf-8")
+    write_text(page, new)
 
 
 def section(summary: dict[str, Any]) -> str:
@@ -28,7 +30,7 @@ def section(summary: dict[str, Any]) -> str:
     facts = summary["machine"]
     rows = summary["peers"]
     tasks = "\n".join(f"- **{name}**: {what}" for name, (what, _) in TASKS.items())
-    return f"""Written by `{COMMAND}`, not by hand.
+    return f"""Written by `{COMMAND}`, not by hand. {computed_by(summary["stamps"])}
 
 All on the same tasks, samples of a Gaussian process on the unit square with noise of variance 0.02, of
 {summary["steps"]} steps each: the same samples and the same noise for all, seeds from {FIRST_SEED} on. Nobody

@@ -14,7 +14,9 @@ from typing import Any
 
 from peers import PEERS
 from peers.contest import FIRST_SEED, TASKS, THREADS
+from windvane.experiments.stamp import bench_stamp, stamps
 
+OURS = "windvane"
 BENCH = Path(__file__).resolve().parents[1]
 PATIENCE = 4.0  # a run may take that many times the budget by the clock: other programs may be at work
 
@@ -47,6 +49,13 @@ def plan(peers: list[str], seeds: int, steps: int, tasks: list[str] | None = Non
             for peer in peers:
                 if tasks or not PEERS[peer].slow or number % len(TASKS) == place:
                     yield Run(peer, task, FIRST_SEED + number, steps)
+
+
+def outdated(found: dict[str, Any]) -> bool:
+    """Whether Windvane has changed since a run of its own; those of others depend on their version."""
+    if PEERS[found["peer"]].module != OURS:
+        return False
+    return [one.code for one in stamps(found.get("stamp", ""))] != [bench_stamp().code]
 
 
 def minutes(found: dict[str, Any]) -> float:
@@ -94,7 +103,7 @@ def make_all(
     budget = Budget(allowed)
     found: dict[Run, dict[str, Any]] = {}
     for run in runs:
-        if (stored := run.stored(folder)) is not None:
+        if (stored := run.stored(folder)) is not None and not outdated(stored):
             found[run] = stored
             budget.add(run, stored)
     waiting = [run for run in runs if run not in found]

@@ -36,6 +36,7 @@ def summarise(peers: list[str], found: list[dict[str, Any]], steps: int) -> dict
         "steps": steps,
         "marks": marks,
         "machine": machine(),
+        "stamps": sorted({run.get("stamp", "") for run in found if PEERS[run["peer"]].module == "windvane"}),
         "peers": {peer: _row(peer, good[peer], failed[peer], reference, marks) for peer in peers},
     }
 

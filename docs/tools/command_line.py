@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from windvane.cli.main import parser
+from windvane.cli.verbs import VerbParser
 
 PAGE = Path(__file__).resolve().parents[1] / "reference" / "cli.md"
 HEAD = """\
@@ -17,8 +18,8 @@ HEAD = """\
 
 Written by `python docs/tools/command_line.py` from the parser itself, not by hand.
 
-`windvane VERB --help` says the same in a terminal. The database of `study`, `serve`, `token` and `webhook` is
-`--db`, else `$WINDVANE_DB`, else `windvane.db` in the folder.
+`windvane VERB --help` says the same in a terminal. The database of `study`, `doctor`, `backup`, `serve`,
+`token` and `webhook` is `--db`, else `$WINDVANE_DB`, else `windvane.db` in the folder.
 """
 
 
@@ -28,6 +29,8 @@ def verbs(top: argparse.ArgumentParser) -> Iterator[tuple[str, str, argparse.Arg
         if isinstance(action, argparse._SubParsersAction):
             lines = {choice.dest: choice.help or "" for choice in action._choices_actions}
             for name, below in action.choices.items():
+                if isinstance(below, VerbParser):
+                    below.load()
                 yield name, lines[name], below
 
 

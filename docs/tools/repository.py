@@ -7,6 +7,7 @@ is rewritten to that address. A link to anything else stays as it is, and the st
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -23,6 +24,7 @@ PAGES = {
     "examples/README.md": "examples/overview.md",
 }
 LANGUAGES = {".py": "python", ".sh": "bash", ".mjs": "javascript"}
+NOTEBOOK = ".ipynb"
 RECORDS = "decisions/0*.md"  # in the navigation: every decision record, in order
 FENCE = re.compile(r"^(```|~~~).*?^\1[`~]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?(?=\))")
@@ -30,7 +32,8 @@ LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?(?=\))")
 
 def brought_in() -> dict[str, str]:
     """Paths in the repository, outside of docs/, and the page that each becomes."""
-    scripts = sorted(path for path in (ROOT / "examples").iterdir() if path.suffix in LANGUAGES)
+    wanted = (*LANGUAGES, NOTEBOOK)
+    scripts = sorted(path for path in (ROOT / "examples").iterdir() if path.suffix in wanted)
     return PAGES | {f"examples/{path.name}": f"examples/{path.name}.md" for path in scripts}
 
 
@@ -40,7 +43,25 @@ def contents(path: str) -> str:
     language = LANGUAGES.get(Path(path).suffix)
     if path == "LICENSE":
         return f"# Licence\n\n{text}"
+    if path.endswith(NOTEBOOK):
+        return notebook(json.loads(text))
     return f"# {Path(path).name}\n\n```{language}\n{text}```\n" if language else text
+
+
+def notebook(cells: Any) -> str:
+    """A notebook as a page: its texts, its code, and what that printed; pictures stay in the notebook."""
+    parts = []
+    for cell in cells["cells"]:
+        source = "".join(cell["source"]).rstrip()
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            said = output.get("text") or output.get("data", {}).get("text/plain") or []
+            if "image/png" not in output.get("data", {}) and "".join(said).strip():
+                parts.append(f"```text\n{''.join(said).rstrip()}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 def relinked(text: str, page: str, places: dict[str, str]) -> str:

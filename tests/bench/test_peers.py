@@ -71,6 +71,23 @@ def test_a_run_in_a_process_of_its_own_is_not_made_twice(tmp_path, monkeypatch):
     assert runs.make_all(plan, tmp_path, 1.0, 1, said.append) == first
 
 
+def test_runs_of_windvane_are_made_again_when_it_has_changed(tmp_path):
+    """Those of others are kept: they depend on their own version."""
+    runs = part("runs")
+    plan = [run for run in runs.plan(["random", "et-gp-ucb"], 1, 6) if run.task == "drift"]
+    first = runs.make_all(plan, tmp_path, 1.0, 1, lambda _: None)
+    for run in plan:
+        stored = run.stored(tmp_path)
+        assert stored["stamp"].startswith("Computed by Windvane")
+        stored["stamp"] = "Computed by Windvane 0.1.0, commit 0123, code 4567."
+        run.file(tmp_path).write_text(json.dumps(stored))
+    said = []
+    second = runs.make_all(plan, tmp_path, 1.0, 1, said.append)
+    assert [line.split()[3] for line in said if "/" in line] == ["et-gp-ucb"]
+    assert [run["regret"] for run in first] == [run["regret"] for run in second]
+    assert [run["stamp"].endswith("4567.") for run in second] == [run["peer"] == "random" for run in second]
+
+
 def test_a_package_that_is_missing_is_a_row_that_says_so(monkeypatch):
     contest, table, page = part("contest"), part("table"), part("page")
 

@@ -251,7 +251,7 @@ def test_stand_ins_are_called_so(outcome_of):
     found = outcome_of()
     (real,) = suite.fields("told", seed=10000, tasks=["Deng*", "lab stand-in", "static"])
     shown = adaptivity_page.worlds(
-        [outcome.Outcome(real, RUNS, 0.03, found.results, found.boards, found.duels)]
+        [outcome.TableOutcome(real, RUNS, 0.03, found.results, found.boards, found.duels)]
     )
     marked = {row[0] for row in shown.rows if "stand-in" in row[3]}
     assert marked == {"Deng abrupt", "Deng slow", "lab stand-in"}

@@ -54,6 +54,22 @@ def test_the_budget_is_told_where_it_is_known():
         cell("br-gp-ucb", "within-model")
 
 
+def test_constraints_are_told_where_there_are_any():
+    assert cell("auto", "guarded").told == ("kernel", "constraints")
+    assert cell("auto:blind=true", "guarded").told == ("constraints",)  # they are a part of what is asked for
+    assert cell("gp-ucb", "oven").told == ("constraints",)
+    assert cell("auto:safe=0.9", "oven").told == ("constraints", "start")
+    assert "constraints" not in cell("random", "oven").told
+    assert "constraints" not in cell("auto", "within-model").told
+    opt = built("auto:safe=0.9", "oven")
+    assert (list(opt.constraints), opt.safe) == (["heat"], 0.9)
+    assert list(built("et-gp-ucb", "guarded:count=2").constraints) == ["g1", "g2"]
+    where = [arena(text) for text in ("within-model", "oven", "drive")]
+    said = " ".join(contest.notes(parse("--algorithms", ["auto", "random"]), where))
+    assert "There are constraints on: oven, drive. Told them: auto." in said
+    assert "constraints" not in " ".join(contest.notes(parse("--algorithms", ["auto"]), where[:1]))
+
+
 def test_the_notes_say_it():
     where = [arena(text) for text in ("within-model:rate=0.07", "ackley-shift", "deng-slow")]
     said = " ".join(contest.notes(parse("--algorithms", ["gp-ucb", "tv-gp-ucb", "sw-gp-ucb"]), where, 0.04))

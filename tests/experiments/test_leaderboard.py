@@ -90,6 +90,32 @@ def test_a_task_without_regret_is_left_out_and_said_so():
         board({"a": {"flat": (0.0,)}}, {"flat": (0.0,)})
 
 
+def test_the_share_of_steps_beyond_limits_is_beside_the_score():
+    def limited(average, *beyond):
+        runs = [{**group(average).runs[0], "violated": np.array(flags)} for flags in beyond]
+        return Group((0, 1), tuple(runs))
+
+    cells = {
+        ("a", "t"): limited(1.0, [True, False], [False, False]),
+        ("b", "t"): limited(2.0, [False, False], [False, False]),
+        ("a", "free"): group(1.0),
+        ("b", "free"): group(2.0),
+    }
+    found = leaderboard.rank(Results(cells), {"t": group(4.0), "free": group(4.0)})
+    assert [found.line(name, "t").violations for name in "ab"] == [0.25, 0.0]
+    assert found.line("a", "free").violations is None
+    shown = leaderboard.by_task(found, "t").markdown()
+    assert "beyond limits" in shown
+    assert "| 25.0 % |" in shown
+    assert "| 0.0 % |" in shown
+    assert "beyond limits" not in leaderboard.by_task(found, "free").markdown()
+    assert any("Beyond limits" in line for line in leaderboard.about(found))
+    plain = json.loads(json.dumps(leaderboard.plain(found, [], ""), allow_nan=False))
+    told = {task["task"]: [line["violations"] for line in task["algorithms"]] for task in plain["tasks"]}
+    assert told == {"t": [0.25, 0.0], "free": [None, None]}
+    assert not any("Beyond limits" in line for line in leaderboard.about(board(KNOWN, RANDOM)))
+
+
 def test_files(tmp_path):
     found = board(KNOWN, RANDOM)
     leaderboard.write(found, tmp_path / "new", ["Told everything: a."], "windvane bench --runs 3")

@@ -3,16 +3,19 @@
 import json
 import re
 from html.parser import HTMLParser
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from windvane.cli.reproduce import COLOURS
 from windvane.errors import StorageFailure, UnknownName
-from windvane.experiments.claims import Claim
-from windvane.experiments.paper.contradictions import CONTRADICTIONS
-from windvane.experiments.report import _claim, counts, write_html, write_markdown
+from windvane.experiments.claims import RULE, Claim, Verdict
+from windvane.experiments.paper.differences import DIFFERENCES
+from windvane.experiments.report import CLASSES, MARKS, _claim, counts, write_html, write_markdown
 from windvane.experiments.reproduce import ExperimentSummary, summaries
 from windvane.experiments.results import Group, Results
+from windvane.experiments.stamp import Stamp
 from windvane.experiments.tables import TextTable
 from windvane.files import whole, write_text
 
@@ -25,9 +28,18 @@ def summary(name="table9", runs=5):
         Claim("A < B.", "holds", "1 & 2"),
         Claim("Always.", "holds in part", "half"),
         Claim("Never.", "does not hold", "<none>"),
+        Claim("Perhaps.", "undecided", "few"),
     )
     return ExperimentSummary(
-        name, "Table 9", "A <title>", f"windvane reproduce {name}", runs, 50, "0.1", table, claims
+        name,
+        "Table 9",
+        "A <title>",
+        f"windvane reproduce {name}",
+        runs,
+        50,
+        Stamp("0.1", "0123456789ab+", "89abcdef"),
+        table,
+        claims,
     )
 
 
@@ -89,7 +101,9 @@ def test_the_page_is_well_formed_and_says_everything(out):
     text = " ".join(checker.text)
     for expected in ("A <title>", "A | B <x>", "a note & more", "<none>", "does not hold", "5 runs a cell"):
         assert expected in text
-    assert "2 hold, 2 hold in part, 2 do not hold" in text
+    assert "2 hold, 2 hold in part, 2 do not hold, 2 undecided" in text
+    assert RULE in text
+    assert "? undecided" in text
     assert checker.ids == ["table9", "figure9", "settled"]
     page = (out / "report.html").read_text()
     assert page.count("data:image/png;base64,") == 2
@@ -106,8 +120,15 @@ def test_the_markdown_page_has_its_pictures_and_working_anchors(out, tmp_path):
         assert (page.parent / picture).read_bytes() == PNG
     anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
-    assert text.count(CONTRADICTIONS[0].what) == 1
-    rows = text[text.index("| where | what | settled |") :].splitlines()
+    assert text.index(RULE) < text.index("## ")  # the rule stands before the first verdict
+    assert "| 5 | ✓ ◐ ✗ ? |" in text
+    assert "✓ holds, ◐ holds in part, ✗ does not hold, ? undecided, · not tested." in text
+    assert "- ? **undecided**: Perhaps. Here: few." in text
+    for one in DIFFERENCES:
+        assert text.count(one.what.replace("|", "\\|")) == 1, one.where
+    rows = [
+        row for row in text[text.index("| where | what | settled |") :].splitlines() if row.startswith("|")
+    ]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}  # a bar in a text is escaped
 
 
@@ -131,9 +152,31 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [page]
 
 
+def test_every_verdict_has_its_mark_colour_and_class():
+    assert set(MARKS) == set(CLASSES) == set(COLOURS) == set(get_args(Verdict))
+    assert len(set(MARKS.values())) == len(MARKS)
+
+
+def test_contradictions_are_listed_apart_from_silences():
+    kinds = [one.kind for one in DIFFERENCES]
+    assert set(kinds) == {"contradiction", "slip", "silence", "open"}
+    assert kinds == sorted(kinds, key=["contradiction", "slip", "silence", "open"].index)
+    said = " ".join(f"{one.what} {one.settled}" for one in DIFFERENCES)
+    assert "not public" not in said
+    assert "not published" not in said
+
+
 def test_one_claim_is_counted_in_the_singular():
     one = ExperimentSummary(
-        "a", "b", "c", "d", 1, 1, "0", TextTable(("x",), ()), (Claim("A.", "does not hold", ""),)
+        "a",
+        "b",
+        "c",
+        "d",
+        1,
+        1,
+        Stamp("0", "unknown", "0"),
+        TextTable(("x",), ()),
+        (Claim("A.", "does not hold", ""),),
     )
     assert counts([one]) == "1 does not hold"
 

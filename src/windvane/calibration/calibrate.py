@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
 from windvane.algorithms import ALGORITHMS, make
+from windvane.calibration.jobs import all_runs, check_jobs
 from windvane.calibration.report import Calibration
 from windvane.calibration.rows import CalibrationRow, delays_of
-from windvane.calibration.runs import CalibrationPlan, RunOutcome, one_run
+from windvane.calibration.runs import CalibrationPlan, one_run
 from windvane.checks import integer, one_of, probability, real
-from windvane.errors import InvalidArgument, InvalidType, WindvaneError, WorkersLost
+from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.kernels import Kernel, SpaceTime, Static
 from windvane.optimizer import Optimizer
 from windvane.spaces.base import Domain, listed
@@ -97,18 +97,8 @@ def calibrate(
         seed=integer("seed", seed, at_least=0),
     )
     count = integer("runs", runs, at_least=2)
-    if on_progress is not None and not callable(on_progress):
-        raise InvalidType(f"on_progress={on_progress!r}: must be a function of (done, total)")
-    if not isinstance(jobs, Executor):
-        integer("jobs", jobs, at_least=1)
-
-    records: list[RunOutcome] = []
-    if on_progress is not None:
-        on_progress(0, count)
-    for record in _records(plan, count, jobs):
-        records.append(record)
-        if on_progress is not None:
-            on_progress(len(records), count)
+    check_jobs(jobs, on_progress)
+    records = all_runs(partial(one_run, plan), count, jobs, on_progress)
     rows = tuple(
         CalibrationRow(
             choice=choice,
@@ -122,26 +112,6 @@ def calibrate(
     )
     about = _about(space, told, kernel, noise)
     return Calibration(algorithm, about, kind, rows, plan.jumps, plan.steps, plan.jump_at, count, plan.seed)
-
-
-def _records(plan: CalibrationPlan, runs: int, jobs: int | Executor) -> Iterator[RunOutcome]:
-    """The runs in order, wherever they are made."""
-    work = partial(one_run, plan)
-    if jobs == 1:
-        yield from map(work, range(runs))
-        return
-    try:
-        if isinstance(jobs, Executor):
-            yield from jobs.map(work, range(runs))
-            return
-        spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(jobs, runs), mp_context=spawn) as pool:
-            yield from pool.map(work, range(runs))
-    except BrokenExecutor as error:
-        raise WorkersLost(
-            'jobs: a process died; a script that starts some needs `if __name__ == "__main__":`. '
-            "If it has that, they may be out of memory: use fewer jobs"
-        ) from error
 
 
 # -- what was asked for ----------------------------------------------------------------------------------

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windvane.calibration.rows import CalibrationRow
 from windvane.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, sheet
+
+if TYPE_CHECKING:
+    from windvane.calibration.safety_report import SafetyRow
 
 COLOURS = (SKY, GREEN, VERMILION, BLUE, ORANGE, PURPLE, BLACK)  # of the jumps, in the order given
 SPREAD = 0.5  # of a line's height is for its jumps
@@ -69,3 +72,30 @@ def _delays(panel: Any, rows: Sequence[CalibrationRow], style: str) -> None:
     panel.minorticks_off()
     panel.set_title("observations until a jump is noticed", loc="left", fontsize=10)
     panel.set_xlabel("median and quartiles", fontsize=9)
+
+
+def draw_safety(rows: Sequence[SafetyRow], *, runs: int, steps: int) -> Any:
+    """The share of points that violate against what was allowed, a line for each jump."""
+    figure, axes = sheet(1, 1, (6.0, 4.2))
+    panel = axes[0][0]
+    panel.grid(lw=0.4, alpha=0.4)
+    widest = 100.0 * max(1.0 - row.safe for row in rows)
+    panel.plot((0.0, widest), (0.0, widest), color=GREY, lw=1.0, ls="--", label="as many as allowed")
+    for number, jump in enumerate(dict.fromkeys(row.jump for row in rows)):
+        colour = COLOURS[number % len(COLOURS)]
+        own = sorted((row for row in rows if row.jump == jump), key=lambda row: row.safe)
+        panel.errorbar(
+            [100.0 * (1.0 - row.safe) for row in own],
+            [100.0 * row.share for row in own],
+            yerr=[100.0 * row.share_error for row in own],
+            color=colour,
+            fmt="o-",
+            lw=1.0,
+            capsize=2.0,
+            label=f"jump {jump:g}" if jump else "no jump",
+        )
+    panel.set_ylim(bottom=0.0)
+    panel.set_title(f"points that violate, % of {runs} runs of {steps} steps", loc="left", fontsize=10)
+    panel.set_xlabel("allowed: 1 - safe, %", fontsize=9)
+    panel.legend(frameon=False, fontsize=9)
+    return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
@@ -11,6 +12,16 @@ from windvane.kernels import Kernel
 from windvane.surrogates.factor import Factor
 
 DETERMINED = 1e-10  # share of the prior variance below which the values seen so far settle the next one
+
+
+class Covariance(Protocol):
+    """What a sample is drawn from: a kernel is one."""
+
+    def diagonal(self, X: Array) -> Array:
+        """The prior variances, n."""
+
+    def matrix(self, X: Array, Z: Array) -> Array:
+        """The covariances, n x m."""
 
 
 class Sample:
@@ -28,7 +39,7 @@ class Sample:
     (1.0, True)
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Covariance) -> None:
         self.kernel = kernel
         self._factor = Factor()
         self._points: list[Array] = []

@@ -110,14 +110,19 @@ class Calibration:
             "A jump of size s replaces a share s of the function's variance; 1 is an entirely new function.",
         ]
 
+    @property
+    def title(self) -> str:
+        """What was simulated, in a line."""
+        return f"{self.algorithm} on {self.about}"
+
     def __str__(self) -> str:
         table = aligned(self.headings, self.cells)
-        return "\n".join([f"{self.algorithm} on {self.about}", "", table, "", *self.notes])
+        return "\n".join([self.title, "", table, "", *self.notes])
 
     def _repr_html_(self) -> str:
         """For notebooks."""
         headings = ["\n".join(heading).strip() for heading in self.headings]
-        head = html.paragraphs([f"{self.algorithm} on {self.about}"])
+        head = html.paragraphs([self.title])
         return f"<div>{head}{html.table(headings, self.cells)}{html.paragraphs(self.notes)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------

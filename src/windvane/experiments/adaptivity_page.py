@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import shutil
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from windvane.errors import StorageFailure
 from windvane.experiments import adaptivity, figures, heatmap, leaderboard, resets, suite
-from windvane.experiments.outcome import Outcome, about, fresh, plain, told
+from windvane.experiments.outcome import TableOutcome, about, fresh, plain, told
+from windvane.experiments.stamp import stamp
 from windvane.experiments.statistic import MEDIAN
 from windvane.experiments.tables import TextTable
 from windvane.files import whole, write_text
@@ -25,11 +25,11 @@ CHOSEN = (
 )
 
 
-def page(found: Sequence[Outcome], command: str, pictures: Mapping[str, str]) -> str:
+def page(found: Sequence[TableOutcome], command: str, pictures: Mapping[str, str]) -> str:
     """Markdown; `pictures` has the heat map of each table, as seen from the page."""
     parts = [
         f"# {TITLE}",
-        f"Written by `{command}` (Windvane {version('windvane')}), not by hand.",
+        f"Written by `{command}`, not by hand. {stamp()}",
         "Every algorithm on every world of the standard suite: nothing changes, slow and fast drift, drift "
         "that changes its pace, seasons, jumps, regimes that return, outliers, heavy tails, odd units, and "
         "the tasks of the literature. Nobody knows beforehand which of them a real system will be.",
@@ -57,7 +57,7 @@ def page(found: Sequence[Outcome], command: str, pictures: Mapping[str, str]) ->
     return "\n\n".join(parts) + "\n"
 
 
-def _summary(found: Outcome, picture: str) -> list[str]:
+def _summary(found: TableOutcome, picture: str) -> list[str]:
     """A table, the same by mean and ninth decile, what it says of the subjects, and the heat map."""
     heading = HEADINGS[found.tells]
     lead = (
@@ -78,12 +78,12 @@ def _summary(found: Outcome, picture: str) -> list[str]:
     ]
 
 
-def _beside(subject: str, found: Outcome) -> str:
+def _beside(subject: str, found: TableOutcome) -> str:
     """The heading of a comparison, world by world."""
     return f"{subject}, beside rivals that are told" if found.tells else f"{subject}, told nothing"
 
 
-def _resets(found: Outcome) -> list[str]:
+def _resets(found: TableOutcome) -> list[str]:
     """False resets where nothing changes, and the delay where everything does."""
     rows = resets.resetting(found.results)
     subjects = [name for name in found.duels if name not in rows]
@@ -109,7 +109,7 @@ def _resets(found: Outcome) -> list[str]:
     return parts
 
 
-def _regrets(found: Outcome) -> list[str]:
+def _regrets(found: TableOutcome) -> list[str]:
     return [
         "## Regrets" if not found.tells else "## Regrets where rivals are told",
         "Medians of R_T / T; the best of a world is bold, in brackets is what is of the first runs only. "
@@ -118,7 +118,7 @@ def _regrets(found: Outcome) -> list[str]:
     ]
 
 
-def worlds(found: Sequence[Outcome]) -> TextTable:
+def worlds(found: Sequence[TableOutcome]) -> TextTable:
     """What each world is, which are stand-ins, and the rate that is told in the second table."""
     rows = {}
     for one in found:
@@ -143,18 +143,18 @@ def _words(table: TextTable) -> str:
     return "\n".join((head, "|" + ":--|" * len(table.header), *rows))
 
 
-def _left_out(found: Sequence[Outcome]) -> list[str]:
+def _left_out(found: Sequence[TableOutcome]) -> list[str]:
     lines = [line for one in found for line in one.field.left_out]
     lines += [f"{task}: random search has no regret there." for one in found for task in one.board.left_out]
     return list(dict.fromkeys((*lines, *suite.LEFT_OUT)))
 
 
-def as_json(found: Sequence[Outcome], command: str) -> dict[str, Any]:
+def as_json(found: Sequence[TableOutcome], command: str) -> dict[str, Any]:
     """Everything, by the name of the table."""
     return {"command": command, "tables": {one.name: plain(one) for one in found}}
 
 
-def write(found: Sequence[Outcome], folder: Path, markdown: Path | None, command: str) -> None:
+def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, command: str) -> None:
     """leaderboard.md; a figure and a .csv of each table; the page once more for the documentation."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -181,7 +181,7 @@ def write(found: Sequence[Outcome], folder: Path, markdown: Path | None, command
         ) from error
 
 
-def _write_csv(found: Outcome, path: Path) -> None:
+def _write_csv(found: TableOutcome, path: Path) -> None:
     """The leaderboards by each statistic, below one another."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")

@@ -29,6 +29,7 @@ NO_INFLUENCE = (  # on a run: what lies above it, and what only shows it
     "experiments",
     "extras.py",
     "files.py",
+    "hypothesis_names.py",
     "integrations",
     "notebook.py",
     "older.py",
@@ -40,6 +41,7 @@ NO_INFLUENCE = (  # on a run: what lies above it, and what only shows it
     "study",
 )
 BUT = ("experiments/guard.py", "experiments/measures.py")
+OBSERVED = "experiments/observed.py"
 MIXTURES = ("auto",)  # the algorithms whose model is a mixture of hypotheses
 MIXTURE = ("options/auto_model.py", "surrogates/mixture/")  # what only they run
 TASK = "tasks/"  # where each task has a file, which may build on others there
@@ -62,6 +64,30 @@ def code_digest(task: str | None = None, algorithm: str | None = None) -> str:
             rest = _made_by(TASKS[str(task)].make)
         lines += [place, functions, rest]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@lru_cache(maxsize=32)
+def source_digest(*also: str) -> str:
+    """A digest of the same code without the libraries, and of other parts of the package.
+
+    For measurements that are made in environments of their own, of which some look at what lies above a run.
+
+    >>> source_digest() == source_digest("service")
+    False
+    """
+    lines = [text for place, parts in _code(root()).items() for text in (place, *parts)]
+    for part in also:
+        folder = root() / part
+        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+            lines += [file.relative_to(root()).as_posix(), *meaning(file.read_bytes())]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def observed_digest() -> str:
+    """A digest of the code behind measures that few runs have: it counts for these alone."""
+    text = "\n".join(meaning((root() / OBSERVED).read_bytes()))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def files(task: str | None = None, algorithm: str | None = None) -> list[str]:

@@ -17,7 +17,7 @@ from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import optimizer_for, own_algorithm, own_signature
 from windvane.experiments.trial import TOLD, Call, RunSpec, call
 from windvane.surrogates import Given
-from windvane.tasks import TASKS, Task, task
+from windvane.tasks import TASKS, Constrained, Task, task
 
 YARDSTICK = "random"
 DEFAULT_ALGORITHMS = (
@@ -46,7 +46,8 @@ LENGTHS = {"sw-gp-ucb": "window", "br-gp-ucb": "period", "w-gp-ucb": "forgetting
 NO_RATE_NEEDED = ("tv-gp-ucb-mle",)  # which finds its own
 SELF_RELIANT = ("auto",)  # told the kernel, where there is one, and nothing else
 PATHS = ("file", "data")
-OBJECTS = ("kernel", "learning", "scaling", "hypotheses")  # options that cannot be typed
+OBJECTS = ("kernel", "learning", "scaling", "hypotheses", "constraints", "start")  # which cannot be typed
+OF_LIMITS = ("constraints", "start")  # what a task with constraints can tell: they are as open as its space
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,11 @@ class Arena:
     def learned(self) -> bool:
         """Whether its kernel is for the algorithms to learn."""
         return self.task.kernel is None
+
+    @property
+    def limited(self) -> bool:
+        """Whether it has constraints."""
+        return isinstance(self.task, Constrained) and bool(self.task.constraints)
 
     def knows(self, name: str) -> bool:
         """Whether it has an attribute of that name."""
@@ -179,13 +185,13 @@ def _own(entry: Entry) -> None:
     for option in entry.keywords():
         if not takes_all:
             one_of(f"--algorithms {entry.name}: option", option, names)
-    told = (*TOLD, "horizon", "rate", "seed", *entry.keywords())
+    told = (*TOLD, "horizon", "rate", "seed", *OF_LIMITS, *entry.keywords())
     for p in parameters[1:]:
         needed = p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
         if needed and (p.kind is p.POSITIONAL_ONLY or p.name not in told):
             raise InvalidArgument(
                 f"--algorithms {entry.name}: nobody tells it {p.name!r}; it may ask for "
-                f"{', '.join(told[:5])}. Give others a default, or a value as in {entry.name}:{p.name}=1"
+                f"{', '.join(told[:7])}. Give others a default, or a value as in {entry.name}:{p.name}=1"
             )
 
 
@@ -225,6 +231,7 @@ def cell(entry: Entry, arena: Arena, rate: float = RATE, *, tells: bool = True) 
     for known in ("variation", "bound"):
         if known in wants and arena.knows(known) and not blind:
             told += (known,)
+    told += _limits_told(entry, arena)
     if entry.name in LENGTHS and "variation" in wants and (blind or not arena.knows("variation")):
         length = LENGTHS[entry.name]
         raise InvalidArgument(
@@ -233,6 +240,18 @@ def cell(entry: Entry, arena: Arena, rate: float = RATE, *, tells: bool = True) 
             "or keep to tasks that know it, such as deng-abrupt and deng-slow"
         )
     return Cell(spelling.label(entry), arena.label, arena.call, call(entry.name, **options), told)
+
+
+def _limits_told(entry: Entry, arena: Arena) -> tuple[str, ...]:
+    """Constraints, and with `safe` the settings to start from; random search, a yardstick, ignores them."""
+    if ":" in entry.name:
+        parameters = own_signature(entry.name)
+        named = tuple(name for name in OF_LIMITS if name in parameters)
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        return named or (("constraints",) if takes_all and arena.limited else ())
+    if not arena.limited or entry.name == YARDSTICK or "constraints" not in ALGORITHMS[entry.name].options:
+        return ()
+    return OF_LIMITS if "safe" in entry.keywords() else OF_LIMITS[:1]
 
 
 def _wanted(entry: Entry) -> set[str]:
@@ -282,6 +301,13 @@ def notes(entries: Sequence[Entry], where: Sequence[Arena], rate: float = RATE) 
     told_budget = [spelling.label(entry) for entry in entries if "variation" in _wanted(entry)]
     if told_budget:
         said.append(f"Told the budget of variation of each task: {', '.join(told_budget)}.")
+    limited = [arena for arena in where if arena.limited]
+    if limited:
+        obeying = [spelling.label(entry) for entry in entries if _limits_told(entry, limited[0])]
+        said.append(
+            f"There are constraints on: {', '.join(arena.label for arena in limited)}. "
+            f"Told them: {', '.join(obeying) or 'nobody'}."
+        )
     learned = [arena.label for arena in where if arena.learned]
     if learned:
         said.append(f"Kernel and noise are not told but learned on: {', '.join(learned)}.")

@@ -1,4 +1,4 @@
-"""The demonstration: four algorithms on the same drifting objectives, and one picture."""
+"""The demonstration: `auto`, told nothing, beside rivals on three worlds: still, drifting, jumping."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,27 +14,49 @@ from windvane.algorithms import make
 from windvane.checks import Array
 from windvane.data import Event
 from windvane.experiments.executors import Processes
-from windvane.files import whole
-from windvane.plots.panels import spread
-from windvane.plots.style import BLACK, GREY, colour, look, sheet
+from windvane.optimizer import Optimizer
 from windvane.simulate import simulate
+from windvane.surrogates.mixture import HYPOTHESES
 from windvane.tasks import task
 
+
+@dataclass(frozen=True)
+class Rival:
+    """An algorithm of the demonstration, and what it is told besides the space."""
+
+    label: str
+    algorithm: str
+    told: tuple[str, ...] = ()
+
+    @property
+    def told_what(self) -> str:
+        """For the table.
+
+        >>> RIVALS["auto"].told_what, RIVALS["tv-gp-ucb"].told_what
+        ('nothing', 'kernel, noise, rate')
+        """
+        return ", ".join(self.told) or "nothing"
+
+
+# `static` is what a user has today, as good as we can make it: the engine of `auto`, told as little, but
+# with the one hypothesis that nothing ever changes. So the difference between the two is what time is worth.
 RIVALS = {
-    "gp-ucb": "GP-UCB",
-    "r-gp-ucb": "R-GP-UCB",
-    "tv-gp-ucb": "TV-GP-UCB",
-    "et-gp-ucb": "ET-GP-UCB",
+    "auto": Rival("auto", "auto"),
+    "static": Rival("static", "auto"),
+    "gp-ucb": Rival("GP-UCB", "gp-ucb", ("kernel", "noise")),
+    "tv-gp-ucb": Rival("TV-GP-UCB", "tv-gp-ucb", ("kernel", "noise", "rate")),
+    "et-gp-ucb": Rival("ET-GP-UCB", "et-gp-ucb", ("kernel", "noise")),
 }
-TOLD_THE_RATE = ("r-gp-ucb", "tv-gp-ucb")
+NEVER_CHANGES = {"hypotheses": HYPOTHESES[:1], "hazard": 0.0, "outliers": 0.0}
+WORLDS = {"still": "stands still", "drift": "drifts", "jumps": "jumps"}  # each, and what it does
 
 
 @dataclass(frozen=True)
 class DemoPlan:
     """What is run."""
 
-    seeds: int = 10
-    steps: int = 400
+    seeds: int = 8
+    steps: int = 200
     rate: float = 0.03
 
 
@@ -43,46 +64,72 @@ class DemoPlan:
 class DemoRun:
     """One algorithm on one objective."""
 
+    world: str
     name: str
     seed: int
     regret: Array
     events: tuple[Event, ...]
+    changes: tuple[int, ...]
     seconds: float
+
+    @property
+    def average(self) -> float:
+        """R_T / T."""
+        return float(self.regret.mean())
+
+    @property
+    def resets(self) -> list[Event]:
+        """The events at which data were dropped."""
+        return [event for event in self.events if event.reset]
+
+
+Runs = dict[tuple[str, str], list[DemoRun]]
+"""By world and rival."""
 
 
 @dataclass(frozen=True)
 class DemoSummary:
-    """A row of the table."""
+    """The figures of one algorithm on one world."""
 
     median: float
     low: float
     high: float
     resets: float
-    milliseconds: float
 
 
-def run_one(plan: DemoPlan, name: str, seed: int) -> DemoRun:
-    """One run; the objective and the noise depend on the seed only, so rivals meet the same ones."""
-    drifting = task("within-model", rate=plan.rate, horizon=plan.steps, seed=seed)
-    options: dict[str, Any] = {"rate": plan.rate} if name in TOLD_THE_RATE else {}
-    if name == "r-gp-ucb":
-        options["horizon"] = plan.steps
-    optimizer = make(
-        name,
-        drifting.space,
-        kernel=drifting.kernel,
-        noise_variance=drifting.noise_variance,
-        seed=seed,
-        **options,
-    )
+def objective(plan: DemoPlan, world: str, seed: int) -> Any:
+    """A world of the plan; all are samples of one Gaussian process on the unit square."""
+    if world == "jumps":
+        return task("jumps", horizon=plan.steps, count=min(2, plan.steps - 1), seed=seed)
+    return task("within-model", rate=plan.rate if world == "drift" else 0.0, horizon=plan.steps, seed=seed)
+
+
+def optimiser(name: str, world: Any, seed: int) -> Optimizer:
+    """A rival, told what it is told; the rate is the true one, of jumps the average."""
+    rival = RIVALS[name]
+    known = {
+        "kernel": {"kernel": world.kernel},
+        "noise": {"noise_variance": world.noise_variance},
+        "rate": {"rate": world.rate},
+    }
+    options: dict[str, Any] = dict(NEVER_CHANGES) if name == "static" else {}
+    for fact in rival.told:
+        options |= known[fact]
+    return make(rival.algorithm, world.space, seed=seed, **options)
+
+
+def run_one(plan: DemoPlan, world: str, name: str, seed: int) -> DemoRun:
+    """One run; the objective and the noise depend on world and seed only, so rivals meet the same ones."""
+    changing = objective(plan, world, seed)
     start = time.perf_counter()
-    trace = simulate(optimizer, drifting, seed=seed)
-    return DemoRun(name, seed, trace.regret, trace.events, time.perf_counter() - start)
+    trace = simulate(optimiser(name, changing, seed), changing, seed=seed)
+    seconds = time.perf_counter() - start
+    return DemoRun(world, name, seed, trace.regret, trace.events, getattr(changing, "steps", ()), seconds)
 
 
 def execute(plan: DemoPlan, jobs: int) -> Iterator[DemoRun]:
     """Every run, as it finishes."""
-    work = [(plan, name, seed) for seed in range(plan.seeds) for name in RIVALS]
+    work = [(plan, world, name, seed) for seed in range(plan.seeds) for world in WORLDS for name in RIVALS]
     with Processes(jobs).start() as pool:
         for future in as_completed([pool.submit(run_one, *item) for item in work]):
             yield future.result()
@@ -90,74 +137,29 @@ def execute(plan: DemoPlan, jobs: int) -> Iterator[DemoRun]:
 
 def median(runs: list[DemoRun]) -> float:
     """The median of R_T / T."""
-    return float(np.median([run.regret.mean() for run in runs]))
+    return float(np.median([run.average for run in runs]))
 
 
 def summary(runs: list[DemoRun]) -> DemoSummary:
-    """The table's row for one algorithm."""
-    average = np.array([run.regret.mean() for run in runs])
-    low, middle, high = np.percentile(average, (25, 50, 75))
-    steps = sum(len(run.regret) for run in runs)
-    return DemoSummary(
-        float(middle),
-        float(low),
-        float(high),
-        sum(event.reset for run in runs for event in run.events) / len(runs),
-        1e3 * sum(run.seconds for run in runs) / steps,
-    )
+    """The figures of one algorithm on one world."""
+    low, middle, high = np.percentile([run.average for run in runs], (25, 50, 75))
+    resets = sum(len(run.resets) for run in runs) / len(runs)
+    return DemoSummary(float(middle), float(low), float(high), resets)
 
 
-def picture(plan: DemoPlan, runs: dict[str, list[DemoRun]], path: Path) -> Path:
-    """Regret over time above; below, ET-GP-UCB's test statistic under its threshold in one run."""
-    figure, axes = sheet(2, 1, (9, 7), height_ratios=(3, 2), sharex=True)
-    above, below = axes[:, 0]
-    steps = np.arange(1, plan.steps + 1)
-    for name, label in RIVALS.items():
-        spread(above, label, [np.cumsum(run.regret) / steps for run in runs[name]], look(name))
-    above.set_ylabel("regret per step, $R_t / t$")
-    above.set_title(
-        f"Dynamic regret, drifting objective (eps = {plan.rate:g}; median, quartiles of {plan.seeds} runs)",
-        loc="left",
-    )
-    settled = np.concatenate(
-        [(np.cumsum(run.regret) / steps)[min(10, plan.steps // 2) :] for one in runs.values() for run in one]
-    )
-    above.set_ylim(0.0, float(np.percentile(settled, 99.5)) * 1.05)
-    above.legend(frameon=False, ncols=4, loc="upper right")
-    _trigger_panel(below, min(runs["et-gp-ucb"], key=lambda run: run.seed))
-    for panel in (above, below):
-        panel.grid(alpha=0.25)
-    below.set_xlabel("step t")
-    below.set_xlim(0, plan.steps + 1)
-    with whole(path) as draft:
-        figure.savefig(draft, dpi=150)
-    return path
+def milliseconds(runs: Runs, name: str) -> float:
+    """The time per step of a rival, ask and tell together, over all worlds."""
+    mine = [run for (_, other), found in runs.items() if other == name for run in found]
+    return 1e3 * sum(run.seconds for run in mine) / sum(len(run.regret) for run in mine)
 
 
-def _trigger_panel(panel: Any, run: DemoRun) -> None:
-    steps = [event.step for event in run.events]
-    panel.plot(steps, [event.threshold for event in run.events], color=BLACK, lw=1.4, label="threshold")
-    panel.plot(
-        steps,
-        [event.statistic for event in run.events],
-        color=colour("et-gp-ucb"),
-        lw=1.0,
-        label="|y - mean|",
-    )
-    resets = [event for event in run.events if event.reset]
-    for event in resets:
-        panel.axvline(event.step, color=GREY, lw=0.8, ls=":", zorder=0)
-    panel.plot(
-        [event.step for event in resets],
-        [event.statistic for event in resets],
-        "x",
-        color=BLACK,
-        ms=7,
-        mew=1.8,
-        label="reset",
-        ls="none",
-    )
-    panel.set_ylabel("test statistic")
-    panel.set_title(f"ET-GP-UCB's trigger in run {run.seed}: a broken bound resets the data", loc="left")
-    panel.set_ylim(0.0, 1.25 * max(event.threshold for event in run.events))
-    panel.legend(frameon=False, ncols=3, loc="upper right")
+def ahead(runs: Runs, world: str) -> list[str]:
+    """The rivals whose median on a world is lower than that of `auto`, best first."""
+    mine = median(runs[world, "auto"])
+    medians = {name: median(runs[world, name]) for name in RIVALS}
+    return sorted((name for name in RIVALS if medians[name] < mine), key=medians.__getitem__)
+
+
+def first(runs: list[DemoRun]) -> DemoRun:
+    """The run that is shown in detail: the first, not the finest."""
+    return min(runs, key=lambda run: run.seed)

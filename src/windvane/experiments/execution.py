@@ -8,7 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 
 from windvane.errors import WorkersLost
 from windvane.experiments.executors import Workers
-from windvane.experiments.measures import Result, run
+from windvane.experiments.measures import Result
+from windvane.experiments.observed import run
 from windvane.experiments.store import SECONDS, Store
 from windvane.experiments.trial import RunSpec
 

@@ -18,6 +18,7 @@ from windvane.plots.style import (
     ORANGE,
     PURPLE,
     SKY,
+    VARIANTS,
     VERMILION,
     colour,
     legend,
@@ -51,7 +52,7 @@ __all__ = [
     "sheet",
 ]
 # By the labels of the paper's figures: most are the algorithm's name in capitals.
-KNOWN = (*LABELS, *(name.upper() for name in LOOKS), "random")
+KNOWN = (*LABELS, *VARIANTS, *(name.upper() for name in LOOKS), "auto", "random")
 COLOURS = {label: colour(label) for label in KNOWN}
 DASHES = {label: look(label).dashes for label in KNOWN if look(label).dashes != "-"}
 BOLD = tuple(label for label in KNOWN if look(label).width > 2.0)

@@ -54,10 +54,15 @@ class Guarded:
             ) from None
         return x
 
-    def tell(self, x: Any, y: float) -> Any:
+    @property
+    def constraints(self) -> Any:
+        """Those that it says it has: it is told their outcomes."""
+        return getattr(self._optimizer, "constraints", None)
+
+    def tell(self, x: Any, y: float, **outcomes: float) -> Any:
         """Whatever it answers."""
         with explained(self._name, "tell(x, y)"):
-            return self._optimizer.tell(x, y)
+            return self._optimizer.tell(x, y, **outcomes)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ class LeaderboardLine:
     score_high: float
     rank: float  # 1 is best; equals share the mean of their ranks
     ratio: float  # to the best algorithm on this task
+    violations: float | None = None  # the share of steps beyond a limit, on tasks that have limits
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ def _lines(
             *(values[algorithm] / unit, group.quartiles[0] / unit, group.quartiles[1] / unit),
             float(place),
             _ratio(values[algorithm], best),
+            group.violations,
         )
         for (algorithm, group), place in zip(groups.items(), ranks, strict=True)
     ]
@@ -184,6 +186,11 @@ def about(board: Leaderboard) -> list[str]:
     ]
     if board.runs < 10:
         said.append("So few runs show shapes; figures to quote need 20 or more.")
+    if any(line.violations is not None for line in board.lines):
+        said.append(
+            "Beyond limits, on tasks with constraints: the mean share of steps at which a limit was broken. "
+            "Regret is to the best within the limits; a step beyond them counts as no better than that."
+        )
     said += [f"Left out, because random search has no regret there: {task}." for task in board.left_out]
     return said
 
@@ -206,6 +213,7 @@ def overall(board: Leaderboard) -> TextTable:
 
 def by_task(board: Leaderboard, task: str) -> TextTable:
     """One row an algorithm, best first."""
+    limited = any(line.violations is not None for line in board.on(task))
     rows = [
         (
             line.algorithm,
@@ -213,10 +221,17 @@ def by_task(board: Leaderboard, task: str) -> TextTable:
             f"{line.rank:g}",
             number(line.ratio),
             f"{line.regret:.4g}",
+            *((beyond(line),) if limited else ()),
         )
         for line in board.on(task)
     ]
-    return TextTable(("algorithm", "score (quartiles)", "rank", "ratio to best", "R_T / T"), rows)
+    header = ("algorithm", "score (quartiles)", "rank", "ratio to best", "R_T / T")
+    return TextTable((*header, "beyond limits") if limited else header, rows)
+
+
+def beyond(line: LeaderboardLine) -> str:
+    """The share of steps beyond a limit, in per cent; nothing where there is no limit."""
+    return "" if line.violations is None else f"{100.0 * line.violations:.1f} %"
 
 
 def number(value: float) -> str:

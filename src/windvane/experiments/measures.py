@@ -106,11 +106,18 @@ def find_module(name: str) -> bool:
 
 
 def regret(trial: RunSpec, *, steps: int | None = None) -> Result:
-    """r_t for t = 1 .. T, the steps of the resets, and those at which the task itself jumps."""
+    """r_t for t = 1 .. T, the steps of the resets, and those at which the task itself jumps.
+
+    On a task with constraints there is `violated` besides: whether a limit was broken at a step. A point
+    beyond a limit never counts as better than the optimum: its regret is at least 0.
+    """
     objective = _task(trial.task, trial.seed)
     trace = simulate(optimizer_for(trial, objective), objective, seed=trial.seed, steps=steps)
     jumps = np.array(getattr(objective, "steps", ()), dtype=np.int64)
-    return {"regret": trace.regret, "resets": trace.resets, "jumps": jumps}
+    if trace.violated is None:
+        return {"regret": trace.regret, "resets": trace.resets, "jumps": jumps}
+    counted = np.where(trace.violated, np.maximum(trace.regret, 0.0), trace.regret)
+    return {"regret": counted, "resets": trace.resets, "jumps": jumps, "violated": trace.violated}
 
 
 def alarms(trial: RunSpec, *, deltas: tuple[float, ...], until: int, steps: int) -> Result:

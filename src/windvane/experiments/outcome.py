@@ -17,7 +17,7 @@ FEW = 20  # runs
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class TableOutcome:
     """A table: who competed on what, the results, and what follows from them by each statistic."""
 
     field: Field
@@ -60,11 +60,11 @@ def subjects(field: Field) -> list[str]:
 
 def outcome(
     field: Field, results: Results, random: Mapping[str, Group], seeds: range, rate: float
-) -> Outcome:
+) -> TableOutcome:
     """Rank by the worst ratio, by each statistic, and compare the subjects with their rivals."""
     names = subjects(field)
     rivals = [name for name in results.rows if name not in names]
-    return Outcome(
+    return TableOutcome(
         field,
         seeds,
         rate,
@@ -81,7 +81,7 @@ def outcome(
     )
 
 
-def about(found: Outcome) -> list[str]:
+def about(found: TableOutcome) -> list[str]:
     """How to read the figures."""
     runs, first, last = found.board.runs, found.seeds[0], found.seeds[-1]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
@@ -101,7 +101,7 @@ def about(found: Outcome) -> list[str]:
     return said
 
 
-def fresh(found: Outcome) -> list[str]:
+def fresh(found: TableOutcome) -> list[str]:
     """Whether the seeds are others than those of the design."""
     if not found.duels:
         return []
@@ -111,7 +111,7 @@ def fresh(found: Outcome) -> list[str]:
     return [suite.TUNING]
 
 
-def told(found: Outcome) -> list[str]:
+def told(found: TableOutcome) -> list[str]:
     """Who was told what."""
     entries, arenas = found.field.entries, found.field.arenas
     if not found.tells:
@@ -146,7 +146,7 @@ def told(found: Outcome) -> list[str]:
     return said
 
 
-def plain(found: Outcome) -> dict[str, Any]:
+def plain(found: TableOutcome) -> dict[str, Any]:
     """As JSON."""
     rest = leaderboard.plain(found.board, [*about(found), *told(found)], "")
     del rest["command"]

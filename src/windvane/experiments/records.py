@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from windvane.experiments.evidence import STEPS
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import Result
 from windvane.experiments.trial import Call, RunSpec
@@ -41,12 +42,24 @@ def write_records(
         columns[f"{part}_options"] = [options[described] for described in calls]
     columns["seed"] = [trial.seed for _, trial, _ in lines]
     if "regret" in arrays:
-        columns["average"] = [float(np.mean(result["regret"])) for _, _, result in lines]
-        columns["total"] = [float(np.sum(result["regret"])) for _, _, result in lines]
+        columns["average"] = [_average(result) for _, _, result in lines]
+        columns["total"] = [_total(result) for _, _, result in lines]
     for array in arrays:
         columns[array] = [result.get(array) for _, _, result in lines]
     with whole(path) as draft:
         parquet.write_table(arrow.table(columns), draft, compression="zstd")
+
+
+def _average(result: Result) -> float | None:
+    return float(np.mean(result["regret"])) if "regret" in result else None
+
+
+def _total(result: Result) -> float | None:
+    if "regret" not in result:  # a run that was made for something else
+        return None
+    if STEPS in result:  # of which the mean is all that is left
+        return float(np.mean(result["regret"]) * result[STEPS][0])
+    return float(np.sum(result["regret"]))
 
 
 def _options(described: Call) -> str:

@@ -9,20 +9,28 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from windvane.experiments.claims import Claim, Verdict
-from windvane.experiments.paper.contradictions import CONTRADICTIONS
+from windvane.experiments.claims import RULE, Claim, Verdict
+from windvane.experiments.paper.differences import DIFFERENCES, HEADINGS
 from windvane.experiments.reproduce import ExperimentSummary
 from windvane.experiments.tables import line
 from windvane.files import write_text
 
-MARKS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not tested": "·"}
+MARKS: dict[Verdict, str] = {
+    "holds": "✓",
+    "holds in part": "◐",
+    "does not hold": "✗",
+    "undecided": "?",
+    "not tested": "·",
+}
 CLASSES: dict[Verdict, str] = {
     "holds": "yes",
     "holds in part": "part",
     "does not hold": "no",
+    "undecided": "open",
     "not tested": "none",
 }
 TITLE = "Event-triggered time-varying Bayesian optimisation, reproduced"
+SETTLED = "The paper's contradictions, slips and silences, and how each was settled"
 STYLE = """
 :root { color-scheme: light dark;
   --ink: #1b1b1b; --soft: #5c5c5c; --line: #d7d7d7; --paper: #fff; --band: #f5f5f3; }
@@ -41,7 +49,8 @@ th, td { padding: .3em .7em; text-align: right; border-bottom: 1px solid var(--l
 th:first-child, td:first-child { text-align: left; } thead th { background: var(--band); }
 table.claims td, table.claims th { text-align: left; white-space: normal; vertical-align: top; }
 table.claims { width: 100%; } td.verdict { white-space: nowrap !important; font-weight: 600; }
-.yes { color: #00805d; } .part { color: #b07500; } .no { color: #c8441b; } .none { color: var(--soft); }
+.yes { color: #00805d; } .part { color: #b07500; } .no { color: #c8441b; }
+.open { color: #3f6fb5; } .none { color: var(--soft); }
 img { max-width: 100%; height: auto; }
 code { background: var(--band); padding: .1em .35em; border-radius: 4px; }
 """
@@ -58,6 +67,7 @@ def counts(summaries: Sequence[ExperimentSummary]) -> str:
         "holds": "hold",
         "holds in part": "hold in part",
         "does not hold": "do not hold",
+        "undecided": "undecided",
         "not tested": "not tested",
     }
     parts = [f"{found[v]} {v if found[v] == 1 else plural[v]}" for v in MARKS if found[v]]
@@ -72,8 +82,13 @@ def write_html(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) ->
     )
     body = "".join(_section(summary, out) for summary in summaries)
     settled = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in (c.where, c.what, c.settled)) + "</tr>"
-        for c in CONTRADICTIONS
+        f"<tr><th colspan='3'>{html.escape(heading)}</th></tr>"
+        + "".join(
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in one[1:]) + "</tr>"
+            for one in DIFFERENCES
+            if one.kind == kind
+        )
+        for kind, heading in HEADINGS.items()
     )
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -82,9 +97,10 @@ def write_html(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) ->
 <h1>{TITLE}</h1>
 <p>The tables and figures of the paper, computed by Windvane {html.escape(_version(summaries))}; the paper's
 figures beside ours. Of its claims: {counts(summaries)}.</p>
-<nav>{links}<div><a href='#settled'>Contradictions of the paper, and how each was settled</a></div></nav>
+<p>{html.escape(RULE)}</p>
+<nav>{links}<div><a href='#settled'>{SETTLED}</a></div></nav>
 {body}
-<h2 id="settled">Contradictions of the paper, and how each was settled</h2>
+<h2 id="settled">{SETTLED}</h2>
 <div class="scroll"><table class="claims"><thead><tr><th>where</th><th>what</th><th>settled</th></tr></thead>
 <tbody>{settled}</tbody></table></div>
 </body></html>
@@ -93,7 +109,7 @@ figures beside ours. Of its claims: {counts(summaries)}.</p>
 
 
 def _version(summaries: Sequence[ExperimentSummary]) -> str:
-    return ", ".join(sorted({summary.version for summary in summaries}))
+    return ", ".join(sorted({summary.stamp.version for summary in summaries}))
 
 
 def size(summary: ExperimentSummary) -> str:
@@ -115,7 +131,8 @@ def _section(summary: ExperimentSummary, out: Path) -> str:
     return f"""
 <section id="{summary.name}"><h2>{html.escape(summary.source)}: {html.escape(summary.title)}</h2>
 <p class="soft">{size(summary)} · <code>{html.escape(summary.command)}</code> ·
-<a href="{summary.name}/records.parquet">records</a> · <a href="{summary.name}/figure.pdf">PDF</a></p>
+<a href="{summary.name}/records.parquet">records</a> · <a href="{summary.name}/figure.pdf">PDF</a> ·
+{html.escape(str(summary.stamp))}</p>
 {verdicts}
 <div class="scroll">{summary.table.html()}</div>
 <p><img alt="{html.escape(summary.title)}" src="data:image/png;base64,{picture}"></p>
@@ -135,20 +152,22 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]
         f"Windvane {_version(summaries)}. The paper's figures stand beside ours, with their spread. "
         f"Of the paper's claims: {counts(summaries)}.",
         "",
+        RULE,
+        "",
         "| | what | runs a cell | claims |",
         "|:--|:--|--:|:--|",
     ]
     for summary in summaries:
         marks = " ".join(MARKS[claim.verdict] for claim in summary.claims)
         lines.append(f"| {summary.source} | [{summary.title}](#{summary.name}) | {summary.runs} | {marks} |")
-    lines += ["", "✓ holds, ◐ holds in part, ✗ does not hold, · not tested."]
+    lines += ["", ", ".join(f"{mark} {verdict}" for verdict, mark in MARKS.items()) + "."]
     for summary in summaries:
         shutil.copyfile(out / summary.name / "figure.png", images / f"{summary.name}.png")
         lines += [
             "",
             f'## <a id="{summary.name}"></a>{summary.source}: {summary.title}',
             "",
-            f"{size(summary)}: `{summary.command}`",
+            f"{size(summary)}: `{summary.command}`. {summary.stamp}",
             "",
             *[_claim(claim) for claim in summary.claims],
             "",
@@ -156,10 +175,16 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]
             "",
             f"![{summary.title}](images/reproduction/{summary.name}.png)",
         ]
-    lines += ["", "## Contradictions of the paper, and how each was settled", ""]
-    lines += ["| where | what | settled |", "|:--|:--|:--|"]
-    lines += [line(contradiction) for contradiction in CONTRADICTIONS]
-    write_text(path, "\n".join(lines) + "\n")
+    write_text(path, "\n".join([*lines, "", *differences()]) + "\n")
+
+
+def differences() -> list[str]:
+    """What had to be settled, in Markdown."""
+    lines = [f"## {SETTLED}"]
+    for kind, heading in HEADINGS.items():
+        lines += ["", f"### {heading}", "", "| where | what | settled |", "|:--|:--|:--|"]
+        lines += [line(one[1:]) for one in DIFFERENCES if one.kind == kind]
+    return lines
 
 
 def _claim(claim: Claim) -> str:

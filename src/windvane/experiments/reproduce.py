@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.measures import Result
 from windvane.experiments.records import write_records
 from windvane.experiments.results import Group, Results
+from windvane.experiments.stamp import Stamp, stamp
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import RunSpec
 from windvane.files import write_text
@@ -36,7 +36,7 @@ class ExperimentSummary:
     command: str
     runs: int
     full: int  # runs a cell at full size
-    version: str
+    stamp: Stamp
     table: TextTable
     claims: tuple[Claim, ...]
 
@@ -49,9 +49,9 @@ class ExperimentSummary:
         """The inverse of `write`."""
         try:
             plain: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            table = TextTable(**plain.pop("table"))
+            table, computed = TextTable(**plain.pop("table")), Stamp(**plain.pop("stamp"))
             found = tuple(Claim(**claim) for claim in plain.pop("claims"))
-            return cls(**plain, table=table, claims=found)
+            return cls(**plain, stamp=computed, table=table, claims=found)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StorageFailure(
                 f"{path}: not a summary of this version ({error}); remove the folder and reproduce it again"
@@ -94,7 +94,7 @@ def publish(
             command,
             found.runs,
             experiment.runs,
-            version("windvane"),
+            stamp(),
             experiment.table(found),
             tuple(experiment.claims(found)),
         )

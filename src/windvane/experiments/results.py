@@ -35,7 +35,7 @@ class Group:
     @cached_property
     def average(self) -> Array:
         """R_T / T of each run."""
-        return np.asarray(self.regret.mean(axis=1))
+        return np.array([run["regret"].mean() for run in self.runs])
 
     @cached_property
     def total(self) -> Array:
@@ -56,6 +56,13 @@ class Group:
     def resets(self) -> Array:
         """The number of resets of each run."""
         return np.array([len(run["resets"]) for run in self.runs], dtype=np.float64)
+
+    @cached_property
+    def violations(self) -> float | None:
+        """The share of steps at which a limit was broken, over all runs; None if there are no limits."""
+        if not all("violated" in run for run in self.runs):
+            return None
+        return float(np.mean([run["violated"].mean() for run in self.runs]))
 
     @property
     def median(self) -> float:
@@ -99,8 +106,12 @@ class Results(Mapping[tuple[str, str], Group]):
 
     def task(self, row: str, column: str) -> Any:
         """The task of a cell, made again for the first of its seeds: for what is shown of the objective."""
-        made = self._tasks[row, column]
+        made = self.made(row, column)
         return task(made.name, **{"seed": self[row, column].seeds[0], **made.keywords()})
+
+    def made(self, row: str, column: str) -> Call:
+        """What the task of a cell was made from."""
+        return self._tasks[row, column]
 
     @property
     def rows(self) -> Sequence[str]:

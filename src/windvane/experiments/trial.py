@@ -17,7 +17,7 @@ from typing import Any
 
 from windvane.codec import encode
 from windvane.errors import InvalidArgument
-from windvane.experiments.code import code_digest
+from windvane.experiments.code import code_digest, observed_digest
 
 TOLD = ("kernel", "noise_variance")
 
@@ -90,6 +90,7 @@ def _digest_of(files: tuple[tuple[Path, int, int], ...]) -> str:
 
 
 REGRET = Call("regret")
+COMMON = ("regret", "alarms")  # the measures of `measures.py`; the others are in `observed.py`
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ class RunSpec:
             "code": code_digest(self.task.name, self.algorithm.name),
             "own": own_digest(self.algorithm.name),
         }
+        if self.measure.name not in COMMON:
+            parts["observed"] = observed_digest()
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ from windvane.errors import StorageFailure
 from windvane.experiments import figures
 from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.report import MARKS
+from windvane.experiments.stamp import stamp
 from windvane.experiments.tables import TextTable
 from windvane.experiments.triggers import (
     BY_RUN_LENGTH,
@@ -200,7 +201,7 @@ SECTIONS = (
 
 def markdown(study: TriggerStudy, command: str, picture: str) -> str:
     """The page."""
-    parts = ["# Triggers compared", f"Written by `{command}`, not by hand.", ABOUT]
+    parts = ["# Triggers compared", f"Written by `{command}`, not by hand. {stamp()}", ABOUT]
     parts.append(
         "\n".join(
             f"- {MARKS[c.verdict]} **{c.verdict}**: {c.text} Here: {c.evidence}." for c in claims(study)

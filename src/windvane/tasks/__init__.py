@@ -19,12 +19,15 @@ from windvane.tasks.analytic import (
     valve,
 )
 from windvane.tasks.arms import Humid, LocalChange
-from windvane.tasks.base import Optimum, Task
+from windvane.tasks.base import Constrained, Optimum, Task
 from windvane.tasks.deng import Deng
+from windvane.tasks.drive import Drive
 from windvane.tasks.features import WithinModelFeatures
 from windvane.tasks.following_load import FollowingLoad
+from windvane.tasks.guarded import GuardedDrift, GuardedJumps
 from windvane.tasks.jumps import Jumps
 from windvane.tasks.observed import heavy_tails, misjudged_noise, small_units, with_outliers
+from windvane.tasks.oven import Oven
 from windvane.tasks.policy_search import PolicySearch
 from windvane.tasks.rate_change import RateChange
 from windvane.tasks.recipes import Recipes
@@ -138,6 +141,26 @@ TASKS: dict[str, TaskEntry] = {
         FollowingLoad,
         ("horizon", "seed", "noise_variance", "hidden"),
     ),
+    "guarded": TaskEntry(
+        "within-model on the unit square, with one or two quantities that drift as well and are limited",
+        GuardedDrift,
+        ("count", "rate", "constraint_rate", *GRID),
+    ),
+    "guarded-jumps": TaskEntry(
+        "within-model on the unit square that stands still; what is limited is replaced at random steps",
+        GuardedJumps,
+        ("count", *GRID),
+    ),
+    "oven": TaskEntry(
+        "power and speed of an oven that must stay below 90 °C while the hall warms and cools",
+        Oven,
+        ("swing", "period", "horizon", "seed", "noise_variance", "measured"),
+    ),
+    "drive": TaskEntry(
+        "the gains of a drive that must not overshoot, and whose load is exchanged at random steps",
+        Drive,
+        ("count", "horizon", "seed", "noise_variance"),
+    ),
     "recipes": TaskEntry(
         "a list of recipes with four coordinates, of which two matter, whose values drift",
         Recipes,
@@ -166,7 +189,7 @@ TASKS: dict[str, TaskEntry] = {
     "policy-search": TaskEntry(
         "the feedback gain of a cart-pole whose friction grows at t = 100 (Section 6.2.3)",
         PolicySearch,
-        ("seed", "horizon", "change", "factor", "noise_variance", "floor"),
+        ("seed", "horizon", "change", "factor", "noise_variance", "floor", "initial"),
     ),
     "deng-abrupt": TaskEntry(
         "one-dimensional, jumps at t = 100 and 200 (stand-in for Deng et al. 2022, a)",
@@ -233,13 +256,18 @@ def task(name: str, **options: Any) -> Task:
 __all__ = [
     "TASKS",
     "AckleyShift",
+    "Constrained",
     "Deng",
+    "Drive",
     "FollowingLoad",
+    "GuardedDrift",
+    "GuardedJumps",
     "HartmannShift",
     "Humid",
     "Jumps",
     "LocalChange",
     "Optimum",
+    "Oven",
     "PolicySearch",
     "RateChange",
     "Rough",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from windvane.checks import integer
+from windvane.constraints import Constraint
 from windvane.kernels import Kernel
 from windvane.spaces.base import Domain
 
@@ -102,4 +103,28 @@ class Noisy(Protocol):
 
     def noise_from(self, normal: float, t: int) -> float:
         """The noise at step t, from a standard normal draw; `simulate` hands in the draw."""
+        ...
+
+
+@runtime_checkable
+class Constrained(Protocol):
+    """A task with limits on quantities beside the objective; `optimum(t)` is within them."""
+
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """The limits, by the name of what they limit; empty if there are none."""
+        ...
+
+    @property
+    def outcome_noise(self) -> dict[str, float]:
+        """The variances of the noise that `simulate` adds to the outcomes, by name."""
+        ...
+
+    @property
+    def start(self) -> list[Any]:
+        """Settings that are safely within all limits at step 1; without contexts."""
+        ...
+
+    def outcomes(self, x: Any, t: int) -> dict[str, float]:
+        """What is limited, by name, at x and step t, without noise."""
         ...

@@ -1,8 +1,9 @@
 """The synthetic experiments of Deng et al. (2022), as in the paper's appendix on variational budgets.
 
 Known is the skeleton: one dimension, T = 500, SE kernel with lengthscale 0.2, (a) jumps at t = 100 and
-t = 200, (b) a slow drift. The functions themselves are not public. These are stand-ins of the usual kind in
-this field: f = sum_i eta_i k(., x_i), which lies in the kernel's RKHS, with random eta_i and x_i.
+t = 200, (b) a slow drift. The functions themselves are in a supplement that was not available to us. These
+are stand-ins of the usual kind in this field: f = sum_i eta_i k(., x_i), which lies in the kernel's RKHS,
+with random eta_i and x_i.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Deng:
     True
     """
 
-    source = "stand-in: the functions of Deng et al. (2022) are not public"
+    source = "stand-in: the functions of Deng et al. (2022) were not available"
 
     def __init__(
         self,

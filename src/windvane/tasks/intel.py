@@ -6,7 +6,7 @@ by blanks, from 54 motes (Mica2Dot sensors) between 2004-02-28 and 2004-04-05. L
 mote did not report everything.
 
 The paper says "46 sensors", "eight days" and "10 minute intervals"; which sensors, which days and how
-gaps were filled is not published. The rules here, from the file to the table:
+gaps were filled is not in its text. The rules here, from the file to the table:
 
 1. Readings from 2004-03-01 00:00 up to 2004-03-08 24:00 of the motes 1 to 54 count.
 2. A reading is usable if its line is complete, its temperature lies in [0, 50] degrees Celsius and its

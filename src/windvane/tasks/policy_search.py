@@ -41,6 +41,7 @@ PRIOR = Gamma(15, 10 / 3)  # of lengthscales in those units; the mode is 4.2
 SIDES = np.array([high - low for low, high in SPACE.bounds]) / UNITS  # 8, 8, 8 1/3, 16
 
 FLOOR = -3.0  # three prior standard deviations
+IMPOSSIBLE = 100.0  # a cost, in the code of Brunzema et al.
 DESIGN = 1024  # Sobol points that set the scale of the objective
 STARTS = 8  # local searches for the optimum, besides the one from the LQR gain
 TINY = 1e-30  # of the complex step; its square vanishes, so derivatives are exact to rounding
@@ -150,20 +151,34 @@ def cost_scale() -> Scaling:
     return Scaling.of(plant(FRICTION).costs(low + SPACE.candidates(DESIGN) * (high - low)))
 
 
+def initial_scale(count: int, seed: int) -> Scaling:
+    """Mean and standard deviation of the cost before the change, over random gains of the box."""
+    low, high = np.transpose(SPACE.bounds)
+    gains = low + np.random.default_rng((seed, 5)).random((count, 4)) * (high - low)
+    costs = plant(FRICTION).costs(gains)
+    usual = costs[costs <= IMPOSSIBLE]
+    return Scaling.of(np.where(costs <= IMPOSSIBLE, costs, usual.mean() + 3.0 * usual.std()))
+
+
 class PolicySearch:
     """The feedback gain of a cart-pole, whose friction grows by `factor` at step `change`.
 
     The objective is f_t(theta) = (offset - cost_t(theta)) / scale, and not less than `floor`. The cost is the
     mean of z'Qz + u'Ru over 1000 steps of 0.02 s from a fixed start, Q = 10 I and R = 1, in expectation over
-    the process noise; so `seed` has nothing to draw here and is only recorded. Offset and scale are the
-    cost's mean and standard deviation over the box before the change (about 14.9 and 0.54), so that a unit
-    signal variance and a noise variance of 0.02 make sense; the paper does not publish its scaling.
+    the process noise; so without `initial` there is nothing for `seed` to draw, and it is only recorded.
+    Offset and scale are the cost's mean and standard deviation over the box before the change (about 14.9 and
+    0.54), so that a unit signal variance and a noise variance of 0.02 make sense; its scaling is not
+    in the paper's text.
 
     Every gain of the box is stable (up to factor 4, the largest allowed), but bad ones are far from that
     model: the worst corner is at -5.6 before and -14 after the change. The default `floor` of -3 cuts off
     0.5 % of the box before and 11 % after it; `floor=None` gives the cost as it is. This matters to triggers:
     without the floor, ET-GP-UCB that monitors from the first step can meet a corner after a reset, find it
     impossible under a unit variance, and reset again, at every step.
+
+    With `initial`, offset and scale come from so many random gains of the seed instead, as in the code of
+    Brunzema et al. (2022), where there are 30: then seeds differ by their units. Costs above 100 count as
+    three standard deviations above the mean there, and so they do here, although the box has none.
 
     `optimum` is the best gain in the box for this finite horizon and start. The paper calls the gain of the
     infinite horizon optimal; `lqr_gain` has it. It lies in the box before and after the change, and is worth
@@ -199,6 +214,7 @@ class PolicySearch:
         factor: float = 2.5,
         noise_variance: float = 0.02,
         floor: float | None = FLOOR,
+        initial: int | None = None,
     ) -> None:
         self.seed = integer("seed", seed, at_least=0)
         self.horizon = integer("horizon", horizon, at_least=1)
@@ -210,7 +226,8 @@ class PolicySearch:
         self.search = Search(
             learn=("lengthscale",), lengthscale_prior=Gamma(PRIOR.shape, PRIOR.rate * float(SIDES.min()))
         )
-        self.scaling = cost_scale()
+        self.initial = None if initial is None else integer("initial", initial, at_least=2)
+        self.scaling = cost_scale() if self.initial is None else initial_scale(self.initial, self.seed)
 
     def plant(self, t: int) -> Plant:
         """The cart-pole at step t."""
@@ -224,7 +241,10 @@ class PolicySearch:
 
     def value(self, x: Any, t: int) -> float:
         """f_t(x): minus the expected cost, shifted and scaled, and not less than the floor."""
-        value = (self.scaling.offset - self.cost(x, t)) / self.scaling.scale
+        cost = self.cost(x, t)
+        if self.initial is not None and cost > IMPOSSIBLE:
+            cost = self.scaling.offset + 3.0 * self.scaling.scale
+        value = (self.scaling.offset - cost) / self.scaling.scale
         return value if self.floor is None else max(value, self.floor)
 
     def lqr_gain(self, t: int) -> Array:

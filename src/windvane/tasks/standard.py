@@ -2,7 +2,7 @@
 
 The paper shifts the optimum after T/2 steps: "we perturb the input of the objective function by a
 constant factor". A factor would leave Ackley's optimum, the origin, where it is, so the constant is
-read as added: f_t(x) = f(x) up to T/2 and f(x - s) after. Its size s is not published. Ours, a third of
+read as added: f_t(x) = f(x) up to T/2 and f(x - s) after. Its size s is not in the text. Ours, a third of
 the range for Ackley and a fifth for Hartmann, keeps the optimum inside the box with a margin and costs
 whoever stays at the old place: Ackley falls there from 0 to -12.6, Hartmann from 3.32 to 0.60.
 

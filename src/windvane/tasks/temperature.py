@@ -32,7 +32,7 @@ class Temperature(Tabular):
     `data` is a file, or a folder that holds one: the raw `data.txt` or `data.txt.gz` (see `intel`, whose
     rules and checksum apply; `verify=False` for another file of that format), else the ready table
     `intel_temperature_10min.csv` or `.csv.gz` of 1152 rows. Which 46 of the 54 sensors and which eight days
-    the paper used is not published, so figures can differ from the paper's.
+    the paper used is not in its text, so figures can differ from the paper's.
 
     `synthetic=True` draws a stand-in from the seed instead (see `synthetic_lab`); with real data the seed
     changes nothing. `source` is "raw", "table" or "synthetic stand-in": say it where a figure is shown.

@@ -22,11 +22,12 @@ from typing import Any, final
 import numpy as np
 
 from windvane.checks import Array, integer, real
+from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel
 from windvane.late import special
 from windvane.spaces.base import Domain
-from windvane.tasks.base import Contextual, Disturbed, Noisy, Optimum, Task, index_of
+from windvane.tasks.base import Constrained, Contextual, Disturbed, Noisy, Optimum, Task, index_of
 from windvane.tasks.rolling import Roll, roll
 
 LONGEST = 10**9  # steps of a task whose time hardly moves
@@ -82,6 +83,26 @@ class Wrapper(ABC):
         task, time = self.source(t)
         return task.context(time) if isinstance(task, Contextual) else {}
 
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """The limits of the task within; none if it has none."""
+        return self.task.constraints if isinstance(self.task, Constrained) else {}
+
+    @property
+    def outcome_noise(self) -> dict[str, float]:
+        """The noise variances of what is limited in the task within."""
+        return self.task.outcome_noise if isinstance(self.task, Constrained) else {}
+
+    @property
+    def start(self) -> list[Any]:
+        """The settings that are safe at step 1 of the task within."""
+        return self.task.start if isinstance(self.task, Constrained) else []
+
+    def outcomes(self, x: Any, t: int) -> dict[str, float]:
+        """What is limited, at x and step t."""
+        task, time = self.source(t)
+        return task.outcomes(x, time) if isinstance(task, Constrained) else {}
+
     def noise_from(self, normal: float, t: int) -> float:
         """The noise of the source."""
         task, time = self.source(t)
@@ -116,12 +137,25 @@ class Shift(Wrapper):
 
     def value(self, x: Any, t: int) -> float:
         task, time = self.source(t)
+        return task.value(self._back(x, t), time)
+
+    def outcomes(self, x: Any, t: int) -> dict[str, float]:
+        return super().outcomes(self._back(x, t), t) if self.constraints else {}
+
+    @property
+    def start(self) -> list[Any]:
+        """Moved as well, if everything is from the first step on."""
+        return [self._roll.forth(place) for place in super().start] if self.at == 1 else super().start
+
+    def _back(self, x: Any, t: int) -> Any:
+        """The place in the task within."""
+        task, time = self.source(t)
         if time < self.at:
-            return task.value(x, time)
+            return x
         place, on_seam = self._roll.back(x)
         if on_seam:
             place, _ = self._roll.back(x, near=getattr(task.optimum(time), "x", None))
-        return task.value(place, time)
+        return place
 
     def optimum(self, t: int) -> Optimum:
         best = super().optimum(t)
@@ -159,6 +193,12 @@ class Jump(Wrapper):
         self.other = _task("other", other)
         if self.other.space != self.space:
             raise InvalidArgument(f"other: lives in {self.other.space}, the task lives in {self.space}")
+        theirs = self.other.constraints if isinstance(self.other, Constrained) else {}
+        if theirs != self.constraints:
+            raise InvalidArgument(
+                f"other: has the limits {_limits(theirs)}, the task has {_limits(self.constraints)}; "
+                "they must be the same"
+            )
         self.at = integer("at", at, at_least=1, at_most=self.horizon)
 
     @property
@@ -329,6 +369,10 @@ def rate(task: Task, speed: float, at: int = 1) -> Rate:
     [100, 150, 100, 75]
     """
     return Rate(task, speed, at)
+
+
+def _limits(constraints: Mapping[str, Constraint]) -> str:
+    return ", ".join(f"{name} {limit}" for name, limit in constraints.items()) or "none"
 
 
 def _task(name: str, task: Any) -> Task:

@@ -6,8 +6,10 @@ from windvane.experiments.experiment import Experiment
 from windvane.experiments.paper import (
     ablation,
     backtracking,
+    comparators,
     deng_original,
     lemma3,
+    naive_mle,
     policy_search,
     rate_change,
     reset_times,
@@ -34,6 +36,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         policy_search,
         ablation,
         table2,
+        naive_mle,
         backtracking,
         rate_change,
         turbo,
@@ -41,5 +44,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         table3,
         deng_original,
         table4,
+        comparators,
     )
 }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from windvane.checks import Array
+from windvane.experiments.claims import Check, lower, mean_and_error, ratios
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 
@@ -19,7 +22,7 @@ class Paper(NamedTuple):
 
 def against_paper(
     results: Results,
-    paper: Callable[[str, str], Paper | float],
+    paper: Callable[[str, str], Paper | float | None],
     *,
     notes: Sequence[str] = (),
     digits: int = 3,
@@ -28,11 +31,16 @@ def against_paper(
 
     def cells(row: str, column: str) -> tuple[str, str]:
         printed = paper(row, column)
-        theirs = spread(*printed, digits) if isinstance(printed, Paper) else f"{printed:.{digits}f}"
-        return theirs, _ours(results[row, column], digits)
+        return _printed(printed, digits), _ours(results[row, column], digits)
 
     about = f"R_T / T, median (quartiles) of {results.runs} runs; lower is better."
     return TextTable(*_pairs(results, ("{}: paper", "here"), cells), (about, *notes))
+
+
+def _printed(figure: Paper | float | None, digits: int) -> str:
+    if figure is None:
+        return "–"
+    return spread(*figure, digits) if isinstance(figure, Paper) else f"{figure:.{digits}f}"
 
 
 def _ours(group: Group, digits: int) -> str:
@@ -50,11 +58,40 @@ def _pairs(
     return header, rows
 
 
-def beats(results: Results, row: str, rivals: Sequence[str], columns: Sequence[str]) -> list[bool]:
-    """Whether a row's median is below each rival's, column by column."""
-    return [
-        results[row, column].median < results[rival, column].median for rival in rivals for column in columns
+def beats(results: Results, row: str, rivals: Sequence[str], columns: Sequence[str]) -> list[Check]:
+    """Whether a row's regret is below each rival's on the same seeds, column by column."""
+    return [lower(results[row, column], results[rival, column]) for rival in rivals for column in columns]
+
+
+def against(results: Results, row: str, rivals: Sequence[str], columns: Sequence[str]) -> str:
+    """By how much a row's regret differs from each rival's on the same seeds, with standard errors."""
+    lines = [
+        f"{rival} {' / '.join(percent(ratios(results[row, c], results[rival, c])) for c in columns)}"
+        for rival in rivals
     ]
+    return f"{row} against {', '.join(lines)} ({'; '.join(columns)})"
+
+
+def extremes(results: Results, row: str, rival: str, columns: Sequence[str]) -> str:
+    """The same, of many columns those with the least and the most of it."""
+    found = {column: ratios(results[row, column], results[rival, column]) for column in columns}
+    ordered = sorted(columns, key=lambda column: float(found[column].mean()))
+    ends = " to ".join(f"{percent(found[column])} ({column})" for column in (ordered[0], ordered[-1]))
+    return f"{row} against {rival}, of {len(columns)} cases: {ends}"
+
+
+def percent(logarithms: Array) -> str:
+    """The mean of logarithms of ratios, as a change in per cent, and its standard error.
+
+    >>> import numpy as np
+    >>> percent(np.log([0.5, 0.5, 0.5])), percent(np.log([0.5]))
+    ('-50 ± 0 %', '-50 %')
+    """
+    middle, error = mean_and_error(logarithms)
+    ratio = math.exp(middle)
+    if not math.isfinite(error):
+        return f"{100.0 * (ratio - 1.0):+.0f} %"
+    return f"{100.0 * (ratio - 1.0):+.0f} ± {100.0 * ratio * error:.0f} %"
 
 
 def medians(results: Results, rows: Sequence[str], columns: Sequence[str], digits: int = 3) -> str:
@@ -77,11 +114,4 @@ def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Te
         f"Median (quartiles) of {results.runs} runs; lower is better. The paper shows curves, not figures."
     )
     table = _pairs(results, ("{}: R_T / T", "resets a run"), cells)
-    return TextTable(*table, (about, *fewer(results), *notes))
-
-
-def fewer(results: Results) -> list[str]:
-    """A note on the rows that have fewer runs than the others, if any."""
-    least = {row: min(len(group) for (r, _), group in results.items() if r == row) for row in results.rows}
-    short = [f"{row} has {count}" for row, count in least.items() if count < results.runs]
-    return ["Fewer runs, because each takes long: " + ", ".join(short) + "."] if short else []
+    return TextTable(*table, (about, *notes))

@@ -1,4 +1,9 @@
-"""Section 6.2.3: the feedback gain of a cart-pole whose bearing wears at t = 100."""
+"""Section 6.2.3: the feedback gain of a cart-pole whose bearing wears at t = 100.
+
+How the cost is scaled is not in the text, so there are two protocols, named before either was run at full
+size: by its mean and standard deviation over the box, with a floor at -3, and as in the public code of the
+work that the benchmark is from (Brunzema et al. 2022), by 30 random gains of each run and without a floor.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.experiments.claims import Claim, verdict_of
+from windvane.experiments.claims import Check, Claim, judged, log_ratios, lower, mean_of, share_of
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.results import Group, Results
@@ -18,7 +23,10 @@ from windvane.surrogates import LearnOnline
 from windvane.tasks import PolicySearch
 
 CHANGE, HORIZON, END = 100, 300, 50  # END: the last steps, for where an algorithm arrives
-COLUMN, BARE = "cart-pole", "cart-pole, no floor"
+COLUMN, BARE, EARLIER = "cart-pole", "cart-pole, no floor", "cart-pole, scaled by 30 gains"
+PROTOCOLS = (COLUMN, EARLIER)
+RELIABLY = 0.9  # of the runs
+SOON = 5  # steps, within which a change is noticed
 GROWTH = 1.1  # lengthscales are fitted again when there are a tenth more data
 # A narrow prior leaves one optimum as a rule, so two starts are enough.
 LEARN = LearnOnline(growth=GROWTH, search=replace(PolicySearch().search, starts=2))
@@ -37,6 +45,7 @@ def cells(_: Setting) -> list[Cell]:
     tasks = {
         COLUMN: call("policy-search", horizon=HORIZON, change=CHANGE),
         BARE: call("policy-search", horizon=HORIZON, change=CHANGE, floor=None),
+        EARLIER: call("policy-search", horizon=HORIZON, change=CHANGE, floor=None, initial=30),
     }
     return [
         Cell(row, column, task, algorithm)
@@ -54,94 +63,100 @@ def parts(group: Group) -> tuple[Array, Array, Array]:
 
 
 def table(results: Results) -> TextTable:
-    """The whole run, and its parts."""
+    """The whole run, and its parts, by protocol."""
     rows = []
-    for row, group in results.column(COLUMN).items():
-        stages = [spread(*np.percentile(part, (50, 25, 75))) for part in parts(group)]
-        bare = results[row, BARE]
-        rows.append(
-            (
-                row,
-                f"**{spread(group.median, *group.quartiles)}**",
-                *stages,
-                f"{group.resets.mean():.1f}",
-                spread(bare.median, *bare.quartiles),
-                f"{bare.resets.mean():.1f}",
-            )
-        )
+    for column in (COLUMN, BARE, EARLIER):
+        for row, group in results.column(column).items():
+            stages = [spread(*np.percentile(part, (50, 25, 75))) for part in parts(group)]
+            whole = f"**{spread(group.median, *group.quartiles)}**"
+            rows.append((column, row, whole, *stages, f"{group.resets.mean():.1f}"))
     parts_of_it = (f"t < {CHANGE}", f"t >= {CHANGE}", f"last {END} steps", "resets a run")
     return TextTable(
-        ("algorithm", "R_T / T", *parts_of_it, "no floor: R_T / T", "resets a run"),
+        ("protocol", "algorithm", "R_T / T", *parts_of_it),
         rows,
         (
             f"Mean regret a step, median (quartiles) of {results.runs} runs; lower is better. The paper "
             "shows curves, not figures.",
             f"Task: {PolicySearch.source}. Lengthscales by MAP under Gamma(15, 10/3), read as shape and rate "
             f"in the paper's scaled units, again after every {GROWTH - 1.0:.0%} more data.",
-            "The paper does not say how the cost is scaled. Scaled to unit variance over the box, bad gains "
-            "are still far outside the model, so values below -3 are cut off. The last two columns are "
-            "without that floor: ET-GP-UCB may then find a corner impossible, and reset again and again.",
+            "How the cost is scaled is not in the text. Scaled to unit variance over the box, bad gains "
+            "are still far outside the model, so values below -3 are cut off. Without that floor ET-GP-UCB "
+            "may find a corner impossible, and reset again and again. Scaled by 30 gains of each run, as in "
+            "the public code of Brunzema et al. (2022), seeds differ by their units; there is no floor, and "
+            "the rule of that code for costs above 100 is in force, but the box has none.",
         ),
     )
 
 
 def figure(results: Results) -> Any:
-    """Regret per step and resets; the change is a dashed line."""
-    page, axes = sheet(2, 1, (8.5, 6.2), sharex=True, height_ratios=(3, 1.4))
-    groups = results.column(COLUMN)
-    curves(axes[0, 0], groups, f"friction of the bearing times 2.5 from t = {CHANGE} on (dashed)")
-    reset_strip(axes[1, 0], {row: groups[row] for row in ("R-GP-UCB", "ET-GP-UCB")})
-    axes[0, 0].axvline(CHANGE, color="black", lw=0.9, ls="--", zorder=0)
+    """Regret per step and resets, a column a protocol; the change is a dashed line."""
+    page, axes = sheet(2, len(PROTOCOLS), (13.0, 6.2), sharex=True, height_ratios=(3, 1.4))
+    for (upper, lower_panel), column in zip(axes.T, PROTOCOLS, strict=True):
+        groups = results.column(column)
+        curves(upper, groups, f"{column}: friction times 2.5 from t = {CHANGE} on (dashed)")
+        reset_strip(lower_panel, {row: groups[row] for row in ("R-GP-UCB", "ET-GP-UCB")})
+        upper.axvline(CHANGE, color="black", lw=0.9, ls="--", zorder=0)
+        lower_panel.set_xlabel("step t")
     axes[0, 0].set_ylabel("regret per step, $R_t / t$")
-    axes[1, 0].set_xlabel("step t")
     legend(page, axes[0, 0], columns=5)
     return page
 
 
+def _less(ours: Array, rival: Array) -> Check:
+    return mean_of(log_ratios(ours, rival)).below(0.0)
+
+
 def claims(results: Results) -> list[Claim]:
-    """What Section 6.2.3 says."""
-    found = {row: tuple(float(np.median(part)) for part in parts(results[row, COLUMN])) for row in ROWS}
+    """What Section 6.2.3 says, by each protocol."""
+    return [claim for column in PROTOCOLS for claim in _claims(results, column)]
+
+
+def _claims(results: Results, column: str) -> list[Claim]:
+    groups = {row: results[row, column] for row in ROWS}
+    found = {row: parts(group) for row, group in groups.items()}
 
     def figures(*rows: str) -> str:
-        shown = [f"{row} {' / '.join(f'{value:.3f}' for value in found[row])}" for row in rows]
-        return f"{', '.join(shown)} (before / after the change / last {END} steps)"
+        middles = {row: [float(np.median(part)) for part in found[row]] for row in rows}
+        shown = [f"{row} {' / '.join(f'{value:.3f}' for value in middles[row])}" for row in rows]
+        return f"{', '.join(shown)} (medians before / after the change / last {END} steps)"
 
-    group = results["ET-GP-UCB", COLUMN]
-    detected = [bool(((run["resets"] >= CHANGE) & (run["resets"] < CHANGE + 5)).any()) for run in group.runs]
+    ours = groups["ET-GP-UCB"]
+    detected = [
+        bool(((run["resets"] >= CHANGE) & (run["resets"] < CHANGE + SOON)).any()) for run in ours.runs
+    ]
     rivals = [row for row in ROWS if row != "ET-GP-UCB"]
     before, after, end = found["ET-GP-UCB"]
+    periodic = groups["R-GP-UCB"]
     return [
-        Claim(
-            "ET-GP-UCB detects the change, converges to the new optimum and is the best of all.",
-            verdict_of(
-                [
-                    float(np.mean(detected)) >= 0.9,
-                    end < before,
-                    *(after < found[row][1] for row in rivals),
-                    *(group.median < results[row, COLUMN].median for row in rivals),
-                ]
-            ),
-            f"a reset within 5 steps of the change in {np.mean(detected):.0%} of the runs; {figures(*ROWS)}",
+        judged(
+            f"ET-GP-UCB detects the change, converges to the new optimum and is the best of all ({column}).",
+            [
+                share_of(detected).above(RELIABLY),
+                _less(end, before),
+                *(_less(after, found[row][1]) for row in rivals),
+                *(lower(ours, groups[row]) for row in rivals),
+            ],
+            f"a reset within {SOON} steps of the change in {np.mean(detected):.0%} of the runs, "
+            f"{RELIABLY:.0%} asked for; {figures(*ROWS)}",
         ),
-        Claim(
-            "TV-GP-UCB and R-GP-UCB struggle with the sudden change: their regret rises.",
-            verdict_of(found[row][1] > found[row][0] for row in ("TV-GP-UCB", "R-GP-UCB")),
+        judged(
+            f"TV-GP-UCB and R-GP-UCB struggle with the sudden change: their regret rises ({column}).",
+            [_less(found[row][0], found[row][1]) for row in ("TV-GP-UCB", "R-GP-UCB")],
             figures("TV-GP-UCB", "R-GP-UCB"),
         ),
-        Claim(
-            "UI-TVBO recovers from the change, but ET-GP-UCB is better.",
-            verdict_of([found["UI-TVBO"][2] < found["UI-TVBO"][0], after < found["UI-TVBO"][1]]),
+        judged(
+            f"UI-TVBO recovers from the change, but ET-GP-UCB is better ({column}).",
+            [_less(found["UI-TVBO"][2], found["UI-TVBO"][0]), _less(after, found["UI-TVBO"][1])],
             figures("UI-TVBO", "ET-GP-UCB"),
         ),
-        Claim(
-            "A fixed reset time that is too short diverges in four dimensions: R-GP-UCB's regret grows.",
-            verdict_of(
-                [
-                    found["R-GP-UCB"][2] > found["R-GP-UCB"][0],
-                    results["R-GP-UCB", COLUMN].median == max(results[row, COLUMN].median for row in ROWS),
-                ]
-            ),
-            figures("R-GP-UCB", "GP-UCB"),
+        judged(
+            "A fixed reset time that is too short diverges in four dimensions: R-GP-UCB's regret grows, and "
+            f"no other's is higher ({column}).",
+            [
+                _less(found["R-GP-UCB"][0], found["R-GP-UCB"][2]),
+                *(lower(groups[row], periodic) for row in ROWS if row != "R-GP-UCB"),
+            ],
+            figures(*ROWS),
         ),
     ]
 

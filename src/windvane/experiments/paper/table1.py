@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from windvane.experiments.claims import Claim, verdict_of
+from windvane.experiments.claims import Check, Claim, close, judged
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
-from windvane.experiments.paper.comparison import Paper, against_paper
+from windvane.experiments.paper.comparison import Paper, against, against_paper, beats
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
-from windvane.experiments.trial import call
+from windvane.experiments.trial import TOLD, Call, call
+from windvane.triggers import EDetector, ExactBound
 
 HORIZON = 400
 COLUMNS = {  # column: (true rate, the rate that algorithms are told)
@@ -29,6 +30,13 @@ STATIC = {  # row: the algorithm and the options that depend on neither rate
     "ET-GP-UCB": call("et-gp-ucb"),
 }
 ROWS = ("GP-UCB", "R-GP-UCB", *list(STATIC)[1:], "TV-GP-UCB", "UI-TVBO")
+BEYOND = {  # not in the paper, and told no rate either
+    "ET-GP-UCB, ExactBound": call("et-gp-ucb", trigger=ExactBound(0.1)),
+    "ET-GP-UCB, EDetector": call("et-gp-ucb", trigger=EDetector(0.1)),
+    "auto": call("auto"),
+}
+TOLD_BEYOND = {"auto": ("kernel",)}  # it learns the noise, whatever it is told
+NEAR = 0.15  # of the paper's median; its quartiles are about so far away
 PAPER = {  # median, lower and upper quartile
     "GP-UCB": ((0.748, 0.610, 0.904), (1.051, 0.924, 1.243), *[(1.276, 1.088, 1.377)] * 3),
     "R-GP-UCB": (
@@ -68,12 +76,20 @@ def cells(_: Setting) -> list[Cell]:
                 algorithm = call("r-gp-ucb", rate=told, horizon=HORIZON)
             elif algorithm is None:
                 algorithm = call({"TV-GP-UCB": "tv-gp-ucb", "UI-TVBO": "ui-tvbo"}[row], rate=told)
-            found.append(Cell(row, column, call("within-model", rate=true, horizon=HORIZON), algorithm))
-    return found
+            found.append(Cell(row, column, _objective(true), algorithm))
+    return found + [
+        Cell(row, column, _objective(true), algorithm, told=TOLD_BEYOND.get(row, TOLD))
+        for row, algorithm in BEYOND.items()
+        for column, (true, _) in COLUMNS.items()
+    ]
 
 
-def _paper(row: str, column: str) -> Paper:
-    return Paper(*PAPER[row][list(COLUMNS).index(column)])
+def _objective(rate: float) -> Call:
+    return call("within-model", rate=rate, horizon=HORIZON)
+
+
+def _paper(row: str, column: str) -> Paper | None:
+    return None if row in BEYOND else Paper(*PAPER[row][list(COLUMNS).index(column)])
 
 
 def table(results: Results) -> TextTable:
@@ -82,16 +98,22 @@ def table(results: Results) -> TextTable:
         results,
         _paper,
         notes=(
-            "The cell TV-GP-UCB, told 0.2 at a true rate of 0.05, does not reproduce: Eq. 4 as printed, and "
-            "scikit-learn's exact GP with the same kernel beside it (tests/integration/test_paper.py), both "
-            "give about 0.70, not 1.223.",
+            "The cell TV-GP-UCB, told 0.2 at a true rate of 0.05, does not reproduce. Eq. 5 with the "
+            "exponent as derived gives about 0.70 and not 1.223, and so does scikit-learn's exact GP with "
+            "the same kernel; with t + 1 as printed it gives about as little (both in "
+            "tests/integration/test_paper.py). What else was tried is in the last section.",
+            f"The last {len(BEYOND)} rows are not in the paper: ET-GP-UCB with the exact bound in place of "
+            "Lemma 3's, with a trigger that adds up evidence over many steps (the paper's conclusion "
+            "suggests one), and Windvane's default, which is told the kernel but neither noise nor rate. "
+            + "; ".join(against(results, row, ["ET-GP-UCB"], RIGHT) for row in BEYOND)
+            + ".",
         ),
     )
 
 
 def figure(results: Results) -> Any:
     """Regret per step above, the resets of R-GP-UCB and ET-GP-UCB below, a column a rate."""
-    shown = ("GP-UCB", "R-GP-UCB", "TV-GP-UCB", "UI-TVBO", "ET-GP-UCB")
+    shown = ("GP-UCB", "R-GP-UCB", "TV-GP-UCB", "UI-TVBO", "ET-GP-UCB", "ET-GP-UCB, EDetector", "auto")
     page, axes = sheet(2, len(COLUMNS), (15.0, 5.8), sharex=True, height_ratios=(3, 1.4))
     for number, column in enumerate(COLUMNS):
         curves(axes[0, number], {row: results[row, column] for row in shown}, column)
@@ -103,61 +125,47 @@ def figure(results: Results) -> Any:
     for panel in axes[0]:
         panel.set_ylim(0.0, top)
     axes[0, 0].set_ylabel("regret per step, $R_t / t$")
-    legend(page, axes[0, 0], columns=5)
+    legend(page, axes[0, 0], columns=len(shown))
     return page
 
 
 def claims(results: Results) -> list[Claim]:
     """What Section 6.2.1 says of this table."""
-
-    def median(row: str, column: str) -> float:
-        return results[row, column].median
-
-    def beats(row: str, rival: str, columns: list[str]) -> list[bool]:
-        return [median(row, column) < median(rival, column) for column in columns]
-
-    def figures(row: str, rival: str, columns: list[str]) -> str:
-        pairs = [f"{median(row, c):.3f} against {median(rival, c):.3f} ({c})" for c in columns]
-        return f"{row} against {rival}: " + ", ".join(pairs)
-
-    within = {
-        cell: _paper(*cell).low <= group.median <= _paper(*cell).high for cell, group in results.items()
+    printed = {(row, column): Paper(*PAPER[row][i]) for row in ROWS for i, column in enumerate(COLUMNS)}
+    near: dict[tuple[str, str], Check] = {
+        cell: close(results[cell].average, paper.median, NEAR) for cell, paper in printed.items()
     }
+    off = [f"{row}, {column}" for (row, column), fits in near.items() if fits is False]
+    fit = sum(paper.low <= results[cell].median <= paper.high for cell, paper in printed.items())
     static = ("GP-UCB", "R-GP-UCB", "ET-GP-UCB [0.01, 0.05]", "ET-GP-UCB [0.001, 0.1]")
-    outside = [f"{row}, {column}" for (row, column), fits in within.items() if not fits]
+    varying = ("TV-GP-UCB", "UI-TVBO")
+    others = [row for row in ROWS if row != "TV-GP-UCB"]
     return [
-        Claim(
-            "The medians of Table 1.",
-            verdict_of(within.values(), least=0.5),
-            f"{sum(within.values())} of {len(within)} medians lie within the paper's quartiles"
-            + (f"; outside: {'; '.join(outside)}" if outside else ""),
+        judged(
+            f"The medians of Table 1, within {NEAR:.0%} of the paper's.",
+            near.values(),
+            f"{fit} of {len(near)} medians lie within the paper's quartiles"
+            + (f"; further off than {NEAR:.0%}: {'; '.join(off)}" if off else ""),
         ),
-        Claim(
+        judged(
             "ET-GP-UCB without bounds on the rate beats every algorithm with a static model, at every rate.",
-            verdict_of(outcome for rival in static for outcome in beats("ET-GP-UCB", rival, RIGHT)),
-            "; ".join(figures("ET-GP-UCB", rival, RIGHT) for rival in static),
+            beats(results, "ET-GP-UCB", static, RIGHT),
+            against(results, "ET-GP-UCB", static, RIGHT),
         ),
-        Claim(
+        judged(
             "Adaptive resets always beat periodic ones.",
-            verdict_of(beats("ET-GP-UCB", "R-GP-UCB", list(COLUMNS))),
-            figures("ET-GP-UCB", "R-GP-UCB", list(COLUMNS)),
+            beats(results, "ET-GP-UCB", ["R-GP-UCB"], list(COLUMNS)),
+            against(results, "ET-GP-UCB", ["R-GP-UCB"], list(COLUMNS)),
         ),
-        Claim(
+        judged(
             "TV-GP-UCB is the best of all when it is told the right rate.",
-            verdict_of(
-                outcome
-                for rival in ROWS
-                if rival != "TV-GP-UCB"
-                for outcome in beats("TV-GP-UCB", rival, RIGHT)
-            ),
-            "; ".join(figures("TV-GP-UCB", rival, RIGHT) for rival in ("UI-TVBO", "ET-GP-UCB")),
+            beats(results, "TV-GP-UCB", others, RIGHT),
+            against(results, "TV-GP-UCB", others, RIGHT),
         ),
-        Claim(
+        judged(
             "With the rate misjudged, ET-GP-UCB beats TV-GP-UCB and UI-TVBO.",
-            verdict_of(
-                outcome for rival in ("TV-GP-UCB", "UI-TVBO") for outcome in beats("ET-GP-UCB", rival, WRONG)
-            ),
-            "; ".join(figures("ET-GP-UCB", rival, WRONG) for rival in ("TV-GP-UCB", "UI-TVBO")),
+            beats(results, "ET-GP-UCB", varying, WRONG),
+            against(results, "ET-GP-UCB", varying, WRONG),
         ),
     ]
 

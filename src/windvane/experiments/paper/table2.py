@@ -1,28 +1,32 @@
-"""Table 2: nothing is told to the algorithms, hyperparameters come from maximum likelihood on the way.
+"""Table 2: nothing is told to the algorithms, hyperparameters come from a fit on the way.
 
-Plain maximum likelihood within the paper's coarse bounds: no priors, unit signal variance, zero mean.
+How the fit is set up is not in the text beyond its bounds, so there are two protocols, chosen before either
+was run at full size. Both have the paper's bounds, unit signal variance and zero mean, and each fit
+climbs from one start, where the last fit ended.
+
+- likelihood: no priors, maximum likelihood within the bounds.
+- Gamma(3, 6): this prior on lengthscales, which BoTorch of that time puts there unless told otherwise.
+
 GP-UCB and R-GP-UCB fit again whenever a tenth more observations are in use (every step up to ten),
-ET-GP-UCB at each of the first 2d steps after a reset.
-
-Each fit climbs from one start, where the last fit ended. The paper does not say from how many: 1, 2 and 4
-were tried for ET-GP-UCB on the seeds 0 to 7 at all three rates. One start had the lowest median at 0.01
-and 0.05, two starts at 0.03, four the highest everywhere. So the choice was made on some of the runs that
-the table counts, and in favour of ET-GP-UCB; GP-UCB and R-GP-UCB were not tuned.
+ET-GP-UCB at each of the first 2d steps after a reset. The number of starts, which the paper does not say
+either, was chosen for the first protocol on the seeds 0 to 7: of 1, 2 and 4, one start had the lowest median
+for ET-GP-UCB at 0.01 and 0.05. So it is in favour of ET-GP-UCB there; nothing was tuned for the second.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from windvane.experiments.claims import Claim, verdict_of
+from windvane.experiments.claims import Claim, close, judged
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import BLACK, clusters, legend, sheet
-from windvane.experiments.paper.comparison import against_paper, beats, medians
+from windvane.experiments.paper.comparison import against, against_paper, beats
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import Call, call
-from windvane.surrogates import LearnOnline, LearnThenMonitor, Scaling, Search
+from windvane.surrogates import Gamma, LearnOnline, LearnThenMonitor, Scaling, Search
 
 ROWS = ("GP-UCB", "R-GP-UCB", "ET-GP-UCB")
 PAPER = {
@@ -37,10 +41,14 @@ LIKELIHOOD = Search(
 )
 
 
-def _algorithm(row: str, rate: float) -> Call:
+PROTOCOLS = {"": LIKELIHOOD, ", Gamma(3, 6)": replace(LIKELIHOOD, lengthscale_prior=Gamma(3.0, 6.0))}
+BOTH = [f"{name}{protocol}" for protocol in PROTOCOLS for name in COLUMNS]
+
+
+def _algorithm(row: str, rate: float, search: Search) -> Call:
     if row == "ET-GP-UCB":
-        return call("et-gp-ucb", learning=LearnThenMonitor(search=LIKELIHOOD), scaling=Scaling())
-    online = {"learning": LearnOnline(GROWTH, LIKELIHOOD), "scaling": Scaling()}
+        return call("et-gp-ucb", learning=LearnThenMonitor(search=search), scaling=Scaling())
+    online = {"learning": LearnOnline(GROWTH, search), "scaling": Scaling()}
     if row == "R-GP-UCB":
         return call("r-gp-ucb", rate=rate, horizon=HORIZON, **online)
     return call("gp-ucb", **online)
@@ -49,14 +57,15 @@ def _algorithm(row: str, rate: float) -> Call:
 def cells(_: Setting) -> list[Cell]:
     """Neither kernel nor noise is told; only R-GP-UCB knows the rate."""
     return [
-        Cell(row, column(rate), objective(rate), _algorithm(row, rate), told=())
+        Cell(row, f"{column(rate)}{name}", objective(rate), _algorithm(row, rate, search), told=())
         for row in ROWS
+        for name, search in PROTOCOLS.items()
         for rate in RATES
     ]
 
 
 def _paper(row: str, name: str) -> float:
-    return PAPER[row][COLUMNS.index(name)]
+    return PAPER[row][BOTH.index(name) % len(COLUMNS)]
 
 
 def table(results: Results) -> TextTable:
@@ -65,46 +74,54 @@ def table(results: Results) -> TextTable:
         results,
         _paper,
         notes=(
-            "Maximum likelihood with noise variance in [0.001, 0.1] and a lengthscale for each coordinate in "
-            "[0.01, 1], without priors. ET-GP-UCB learns in the first 2d = 4 steps after a reset, then "
+            "Fits with noise variance in [0.001, 0.1] and a lengthscale for each coordinate in [0.01, 1]: by "
+            "maximum likelihood, and in the columns on the right with a Gamma(3, 6) prior on lengthscales. "
+            "Which it was is not in the text, so both stand side by side, and neither was chosen by its "
+            "outcome. ET-GP-UCB learns in the first 2d = 4 steps after a reset, then "
             f"freezes and monitors. GP-UCB and R-GP-UCB fit again after every {GROWTH - 1:.0%} more "
             "observations; how often the paper does is not said.",
             "Nor is it said from how many starts a fit climbs. One is used: of 1, 2 and 4, tried on seeds "
-            "0 to 7, it served ET-GP-UCB best at two of three rates, so its row is flattered if anything.",
+            "0 to 7 with maximum likelihood, it served ET-GP-UCB best at two of three rates, so its row is "
+            "flattered there if anything.",
         ),
     )
 
 
 def figure(results: Results) -> Any:
     """Boxes for our runs, a diamond for the paper's median."""
-    page, axes = sheet(1, 1, (8.0, 4.4))
+    page, axes = sheet(1, 1, (11.0, 4.4))
     panel = axes[0, 0]
     for number, (row, places) in enumerate(zip(results.rows, clusters(panel, results), strict=True)):
         name = "" if number else "median of the paper"
-        panel.plot(places, PAPER[row], "D", ms=6, mfc="white", mec=BLACK, label=name or "_")
+        printed = PAPER[row] * len(PROTOCOLS)
+        panel.plot(places, printed, "D", ms=6, mfc="white", mec=BLACK, label=name or "_")
     legend(page, panel)
     return page
 
 
 def claims(results: Results) -> list[Claim]:
-    """What Section 6.3 says of the table."""
-    ratios = {cell: group.median / _paper(*cell) for cell, group in results.items()}
-    near = [abs(ratio - 1.0) <= NEAR for ratio in ratios.values()]
-    (row, name), worst = max(ratios.items(), key=lambda item: abs(item[1] - 1.0))
-    return [
-        Claim(
-            "The medians of Table 2.",
-            verdict_of(near, least=0.5),
-            f"{sum(near)} of {len(near)} medians are within {NEAR:.0%} of the paper's; the furthest, {row} "
-            f"at {name}, is off by {worst - 1.0:+.0%}",
-        ),
-        Claim(
-            "Learning first and monitoring then, ET-GP-UCB beats GP-UCB and R-GP-UCB without knowing rate, "
-            "lengthscales or noise.",
-            verdict_of(beats(results, "ET-GP-UCB", ("GP-UCB", "R-GP-UCB"), COLUMNS)),
-            medians(results, ROWS[::-1], COLUMNS),
-        ),
-    ]
+    """What Section 6.3 says of the table, by each protocol."""
+    found = []
+    for protocol in PROTOCOLS:
+        columns = [f"{name}{protocol}" for name in COLUMNS]
+        said = protocol.removeprefix(", ") or "maximum likelihood"
+        off = {(row, name): results[row, name].median / _paper(row, name) for row in ROWS for name in columns}
+        (row, name), worst = max(off.items(), key=lambda item: abs(item[1] - 1.0))
+        found += [
+            judged(
+                f"The medians of Table 2, within {NEAR:.0%} ({said}).",
+                [close(results[cell].average, _paper(*cell), NEAR) for cell in off],
+                f"{sum(abs(ratio - 1.0) <= NEAR for ratio in off.values())} of {len(off)} medians are within "
+                f"{NEAR:.0%} of the paper's; the furthest, {row} at {name}, is off by {worst - 1.0:+.0%}",
+            ),
+            judged(
+                "Learning first and monitoring then, ET-GP-UCB beats GP-UCB and R-GP-UCB without knowing "
+                f"rate, lengthscales or noise ({said}).",
+                beats(results, "ET-GP-UCB", ("GP-UCB", "R-GP-UCB"), columns),
+                against(results, "ET-GP-UCB", ("GP-UCB", "R-GP-UCB"), columns),
+            ),
+        ]
+    return found
 
 
 EXPERIMENT = Experiment(

@@ -1,0 +1,176 @@
+"""Which figures are older than the code that they describe, and how to bring them up to date. `make evidence`
+
+    python docs/tools/evidence.py                 # what is out of date, and how long it would take
+    python docs/tools/evidence.py --run           # bring the pages up to date; interrupt it as you like
+    python docs/tools/evidence.py --run --data FOLDER docs/triggers.md    # only this page
+    python docs/tools/evidence.py --run docs/how-to/optuna.md             # a section that a script writes
+
+A page that a command wrote has a stamp (windvane.experiments.stamp): the version, the commit and a digest of
+the code that computes runs. A page is out of date if a stamp in it has another digest than the code has now,
+or if it has none. Commands keep each finished run and continue where they stopped: nothing is computed twice.
+
+Sections whose figures a script in bench/ or examples/ measures (bench/sections.py) are listed in the same
+way. They are measured if they are asked for by name, since many are times, which need an idle machine; those
+that no command writes are put into their page by hand, with the stamp that the script prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from windvane.experiments.stamp import Stamp, stamp, stamps
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+from sections import SECTIONS, Section  # noqa: E402
+
+DATA = "{data}"  # in a command: the folder of the real data
+SCRIPTS = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that a command writes, and how long that takes on two idle cores if nothing is kept."""
+
+    path: str
+    command: tuple[str, ...]
+    hours: float
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether the real data are needed."""
+        return DATA in self.command
+
+    def filled(self, data: str) -> list[str]:
+        """The command, with the folder of the data."""
+        return [data if word == DATA else word for word in self.command]
+
+
+PAGES = (
+    Page("docs/triggers.md", ("windvane", "triggers", "--markdown", "docs/triggers.md"), 0.3),
+    Page(
+        "docs/adaptivity.md",
+        (
+            "windvane",
+            "bench",
+            "--suite",
+            "standard",
+            "--seed",
+            "5003",
+            "--data",
+            DATA,
+            "--evidence",
+            "docs/evidence/standard.jsonl.gz",
+            "--markdown",
+            "docs/adaptivity.md",
+        ),
+        5.0,
+    ),
+    Page(
+        "docs/reproduction.md",
+        ("windvane", "reproduce", "all", "--data", DATA, "--markdown", "docs/reproduction.md"),
+        8.0,
+    ),
+)
+
+
+def age(found: Sequence[Stamp], now: Stamp) -> str:
+    """Why a page is out of date; nothing if it is not."""
+    if not found:
+        return "no stamp: which code computed it was not recorded"
+    other = sorted({one.commit for one in found if one.code != now.code})
+    return f"computed by other code (commit {', '.join(other)})" if other else ""
+
+
+def listed(wanted: Sequence[str]) -> tuple[list[Page], list[Section]]:
+    """Print the age of each page and section; return those that are out of date."""
+    now, pages = stamp(), list[Page]()
+    for page in PAGES:
+        if not wanted or page.path in wanted:
+            why = age(stamps((ROOT / page.path).read_text(encoding="utf-8")), now)
+            pages += [page] if why else []
+            print(f"{page.path}: {why or 'up to date'}")
+    measured = list[Section]()
+    for each in SECTIONS.values():
+        if not wanted or each.page in wanted:
+            why = age(each.stamps(ROOT), each.now())
+            measured += [each] if why else []
+            hint = f"; {each.command}, {spoken(each.hours)}" if why else ""
+            print(f"{each.place}: {why or 'up to date'}{hint}")
+    return pages, measured
+
+
+def spoken(hours: float) -> str:
+    """How long something takes.
+
+    >>> spoken(0.75), spoken(10)
+    ('45 minutes', '10 hours')
+    """
+    return f"{60 * hours:g} minutes" if hours < 1 else f"{hours:g} hours"
+
+
+def main() -> None:
+    """Say what is out of date; with --run, bring it up to date."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    known = sorted({page.path for page in PAGES} | {each.page for each in SECTIONS.values()})
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"only these, of {', '.join(known)}")
+    parser.add_argument("--run", action="store_true", help="bring what is out of date up to date")
+    parser.add_argument("--data", default=os.environ.get("WINDVANE_DATA"), help="folder with the real data")
+    given = parser.parse_args()
+    unknown = [page for page in given.pages if page not in known]
+    if unknown:
+        parser.error(f"{unknown[0]}: no page with figures; there are {', '.join(known)}")
+    stale, measured = listed(given.pages)
+    if stale:
+        hours = sum(page.hours for page in stale)
+        print(f"Up to {hours:g} hours of two idle cores to bring the pages up to date: make evidence")
+        print("What is kept of earlier runs of the same code is not computed again.")
+    if measured:
+        hours = sum(each.hours for each in measured)
+        print(f"About {hours:.1f} hours of an idle machine to measure the sections again, by their commands.")
+    if given.run:
+        update(stale, given.data)
+        measure(measured if given.pages else [])
+
+
+def update(stale: Sequence[Page], data: str | None) -> None:
+    """The command of each page, one after the other."""
+    for page in stale:
+        if page.needs_data and not data:
+            raise SystemExit(f"{page.path}: needs the real data; give --data FOLDER, or set WINDVANE_DATA")
+    for page in stale:
+        command = page.filled(data or "")
+        print(f"\n{page.path}: {' '.join(command)}", flush=True)
+        carry_out(page.path, [str(SCRIPTS / command[0]), *command[1:]])
+
+
+def measure(measured: Sequence[Section]) -> None:
+    """The command of each section that a command writes; of others it is said what is to be done."""
+    for command in dict.fromkeys(each.command for each in measured if each.written):
+        print(f"\n{command}", flush=True)
+        carry_out(command, command.split())
+    for each in measured:
+        if not each.written:
+            print(f"{each.place}: run {each.command}, and put its figures and its stamp into the page")
+
+
+def carry_out(what: str, command: Sequence[str]) -> None:
+    """A command that must not fail."""
+    done = subprocess.run(command, cwd=ROOT, check=False)
+    if done.returncode:
+        raise SystemExit(
+            f"{what}: the command ended with {done.returncode}; finished runs are kept, "
+            "the same command continues"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Finished runs in a small file that goes along with the code: of each what a leaderboard needs, no more.
+
+A store (`store.py`) is large, stays where it was made, and forgets its runs when the code behind them
+changes. Runs that take hours in all are therefore kept here too, one line of JSON per run: what was run,
+R_T / T to the last bit, the steps of its resets, and a digest of the code that computed it. They are taken up
+again cell by cell, a cell being an algorithm on a world. If the code is another one now, one run of the cell
+is made anew: if it is the same to the last bit, the others count as well; if not, none does.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from windvane.errors import StorageFailure
+from windvane.experiments.code import code_digest
+from windvane.experiments.measures import Result
+from windvane.experiments.store import Store
+from windvane.experiments.trial import RunSpec
+from windvane.files import whole
+
+MEASURED = ("resets", "jumps")  # kept as they are
+MEANS = ("regret", "violated")  # of which the mean is kept
+STEPS = "steps"  # how many there were, where only a mean is left of them
+
+Kept = dict[str, dict[str, Any]]  # by what was run
+Compute = Callable[[Sequence[RunSpec]], Mapping[RunSpec, Result]]
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """How many runs of a file count, and the cells of which none does, since they come out otherwise now."""
+
+    runs: int
+    checked: int
+    changed: tuple[str, ...]
+
+
+def read(file: Path) -> Kept:
+    """The runs of a file; none if there is no such file."""
+    if not file.exists():
+        return {}
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") as stream:
+            lines = [json.loads(line) for line in stream]
+        return {_name(line["run"]): line for line in lines}
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise StorageFailure(
+            f"{file}: cannot be read as evidence ({error}); restore it, or move it away"
+        ) from error
+
+
+def write(file: Path, kept: Kept) -> None:
+    """Write the runs in an order of their own: the same runs give the same bytes."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with whole(file) as draft, draft.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
+            for name in sorted(kept):
+                stream.write(json.dumps(kept[name], sort_keys=True).encode() + b"\n")
+    except OSError as error:
+        raise StorageFailure(f"{file}: {error.strerror or error}; choose another place") from error
+
+
+def gathered(kept: Kept, found: Mapping[RunSpec, Result]) -> Kept:
+    """The runs of a file, and those that were found since, each with the code that it holds for."""
+    return {**kept, **{_name(trial.plain()): _line(trial, result) for trial, result in found.items()}}
+
+
+def adopt(trials: Iterable[RunSpec], kept: Kept, store: Store, compute: Compute) -> Adopted:
+    """Put into the store what counts of the kept runs, for those of the trials that it does not have.
+
+    `compute` carries out the runs that are made anew, one per cell whose code has changed.
+    """
+    wanted = [trial for trial in dict.fromkeys(trials) if _name(trial.plain()) in kept]
+    there = store.find(wanted)
+    cells: dict[tuple[str, str], list[RunSpec]] = {}  # by the code that computed them as well
+    for trial in wanted:
+        if trial not in there:
+            cells.setdefault((_cell(trial), kept[_name(trial.plain())]["code"]), []).append(trial)
+    probes = {cell: some[0] for cell, some in cells.items() if cell[1] != _code(some[0])}
+    anew = compute(list(probes.values())) if probes else {}
+    changed = {cell for cell, trial in probes.items() if not _same(trial, anew[trial], kept)}
+    counted = [trial for cell, some in cells.items() if cell not in changed for trial in some]
+    for trial in counted:
+        if trial not in anew:
+            store.put(trial, _result(kept[_name(trial.plain())]))
+    store.flush()
+    return Adopted(len(counted), len(probes), tuple(sorted({cell for cell, _ in changed})))
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    return json.dumps(run, sort_keys=True)
+
+
+def _cell(trial: RunSpec) -> str:
+    return f"{trial.algorithm} on {trial.task}" + (f", told {', '.join(trial.told)}" if trial.told else "")
+
+
+def _code(trial: RunSpec) -> str:
+    return code_digest(trial.task.name, trial.algorithm.name)[:16]
+
+
+def _line(trial: RunSpec, result: Result) -> dict[str, Any]:
+    line: dict[str, Any] = {"run": trial.plain(), "code": _code(trial)}
+    line |= {name: result[name].tolist() for name in MEASURED if name in result}
+    line |= {name: float(np.mean(result[name])) for name in MEANS if name in result}
+    line[STEPS] = int(result[STEPS][0]) if STEPS in result else len(result["regret"])
+    return line
+
+
+def _result(line: Mapping[str, Any]) -> Result:
+    found: Result = {name: np.array(line[name], dtype=np.int64) for name in MEASURED if name in line}
+    found |= {name: np.array([line[name]]) for name in MEANS if name in line}
+    return {**found, STEPS: np.array([line[STEPS]])}
+
+
+def _same(trial: RunSpec, anew: Result, kept: Kept) -> bool:
+    line = kept[_name(trial.plain())]
+    return {**_line(trial, anew), "code": ""} == {**line, "code": ""}

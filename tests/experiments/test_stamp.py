@@ -1,0 +1,165 @@
+"""What computed a page, and whether that is the code as it is now."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from windvane.experiments import stamp as stamping
+from windvane.experiments.stamp import Stamp, bench_stamp, section, stamp, stamps
+
+ROOT = Path(__file__).parents[2]
+NOW = Stamp("1.0", "0123456789ab", "89abcdef")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("evidence_tool", ROOT / "docs/tools/evidence.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_stamp_is_read_back_from_a_page():
+    assert stamps(f"# Title\n\nWritten by `x`, not by hand. {NOW}\n\n{NOW} And more.") == [NOW, NOW]
+    assert stamps("Windvane 1.0. Nothing else.") == []
+    here = stamp()
+    assert stamps(str(here)) == [here]
+
+
+def test_a_stamp_knows_the_commit_and_whether_something_was_changed_since(tmp_path, monkeypatch):
+    def git(*words):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        return subprocess.run(
+            ["git", "-C", tmp_path, *identity, *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    monkeypatch.setattr(stamping, "root", lambda: tmp_path)
+    assert stamping.commit() == "unknown"  # no checkout at all
+    git("init", "-q")
+    (tmp_path / "__init__.py").write_text("")
+    (tmp_path / "other").write_text("")
+    git("add", "other")
+    git("commit", "-q", "-m", "one")
+    assert stamping.commit() == "unknown"  # the package is not what the checkout is of
+    git("add", "-A")
+    git("commit", "-q", "-m", "two")
+    assert stamping.commit() == git("rev-parse", "--short=12", "HEAD")
+    (tmp_path / "__init__.py").write_text("x = 1")
+    assert stamping.commit().endswith("+")
+
+
+def test_a_page_is_out_of_date_if_any_part_of_it_is_of_other_code(tool):
+    other = Stamp("1.0", "ba9876543210", "00000000")
+    assert tool.age([NOW, NOW], NOW) == ""
+    assert tool.age([Stamp("0.9", "ffff", NOW.code)], NOW) == ""  # a commit that touched words only
+    assert tool.age([], NOW).startswith("no stamp")
+    assert tool.age([NOW, other], NOW) == "computed by other code (commit ba9876543210)"
+
+
+def test_exactly_what_is_out_of_date_is_brought_up_to_date(tool, tmp_path, monkeypatch, capsys):
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(tool, "SECTIONS", {})
+    for page, text in zip(tool.PAGES, (str(NOW), "old", "old"), strict=True):
+        (tmp_path / page.path).write_text(text)
+    called = []
+
+    def run(command, **_):
+        called.append(command[1:])
+        return subprocess.CompletedProcess(command, len(called) - 1)
+
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setattr(tool, "stamp", lambda: NOW)
+    monkeypatch.setattr(tool.subprocess, "run", run)
+    monkeypatch.delenv("WINDVANE_DATA", raising=False)
+    monkeypatch.setattr(sys, "argv", ["evidence"])
+    tool.main()
+    said = capsys.readouterr().out
+    assert f"{tool.PAGES[0].path}: up to date" in said
+    assert "13 hours" in said
+    assert called == []
+    monkeypatch.setattr(sys, "argv", ["evidence", "--run"])
+    with pytest.raises(SystemExit, match="--data FOLDER"):
+        tool.main()
+    assert called == []
+    monkeypatch.setattr(sys, "argv", ["evidence", "--run", "--data", "mine"])
+    with pytest.raises(SystemExit, match="ended with 1; finished runs are kept"):
+        tool.main()
+    assert [words[0] for words in called] == ["bench", "reproduce"]
+    assert all("mine" in words for words in called)
+
+
+def test_the_commands_are_ones_that_the_shell_knows(tool):
+    from windvane.cli.main import parser
+
+    for page in tool.PAGES:
+        parser().parse_args(page.filled("folder")[1:])
+        assert (ROOT / page.path).is_file()
+
+
+def test_a_section_is_what_stands_under_its_heading():
+    page = "# Page\n\n## Measured\n\none\n\n### More\n\ntwo\n\n## Measured elsewhere\n\nthree\n"
+    assert section(page, "Measured") == "## Measured\n\none\n\n### More\n\ntwo\n\n"
+    assert section(page, "More") == "### More\n\ntwo\n\n"
+    assert section(page, "Measured elsewhere") == "## Measured elsewhere\n\nthree\n"
+    assert section(page, "Nothing") is None
+
+
+def test_every_section_with_figures_is_there_and_names_its_command(tool):
+    """The heading is in the page, the command in the section, and what it needs in the repository."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for name, each in tool.SECTIONS.items():
+        text = each.text()
+        assert text, name
+        for word in each.command.split():
+            if word.endswith(".py"):
+                assert (ROOT / word).is_file(), name
+                assert word in text or Path(word).name in (ROOT / each.page).read_text(encoding="utf-8"), name
+        if each.command.startswith("make "):
+            assert f"\n{each.command.split()[1]}:" in makefile, name
+        assert all((ROOT / "src/windvane" / part).exists() for part in each.also), name
+
+
+def test_sections_are_listed_with_their_command_and_how_long_it_takes(tool, tmp_path, monkeypatch, capsys):
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setattr(tool, "PAGES", ())
+    monkeypatch.setattr(tool, "stamp", lambda: NOW)
+    monkeypatch.setattr(stamping, "commit", lambda: "ba9876543210")
+    fresh, stale, bare = (
+        tool.Section(f"docs/{name}.md", "Measured", f"make {name}", 0.75, written=name != "bare")
+        for name in ("fresh", "stale", "bare")
+    )
+    monkeypatch.setattr(tool, "SECTIONS", {"fresh": fresh, "stale": stale, "bare": bare})
+    for each, stamped in ((fresh, fresh.now()), (stale, NOW), (bare, "nothing")):
+        (tmp_path / each.page).write_text(f"# Page\n\n## Measured\n\n{stamped}\n\n## Other\n\n{NOW}\n")
+    called = []
+
+    def run(command, **_):
+        called.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(tool.subprocess, "run", run)
+    monkeypatch.setattr(sys, "argv", ["evidence", "--run"])
+    tool.main()
+    said = capsys.readouterr().out
+    assert "docs/fresh.md, Measured: up to date\n" in said
+    assert (
+        "docs/stale.md, Measured: computed by other code (commit 0123456789ab); make stale, 45 minutes"
+        in said
+    )
+    assert "docs/bare.md, Measured: no stamp" in said
+    assert "About 1.5 hours of an idle machine" in said
+    assert called == []  # times are measured when somebody asks for them by name
+    monkeypatch.setattr(sys, "argv", ["evidence", "--run", "docs/stale.md", "docs/bare.md"])
+    tool.main()
+    assert called == [["make", "stale"]]
+    assert "run make bare, and put its figures and its stamp into the page" in capsys.readouterr().out
+
+
+def test_a_stamp_of_a_measurement_knows_what_else_it_is_about():
+    assert bench_stamp().code != bench_stamp("service").code != bench_stamp("study").code
+    assert bench_stamp("service") == bench_stamp("service")
