@@ -52,6 +52,23 @@ def uninformed(space, kernel, noise_variance):
     assert kernel is None and noise_variance is None
     return Wanderer(space)
 
+class Obedient(Wanderer):
+    def __init__(self, space, constraints, start, seed=0):
+        super().__init__(space, seed)
+        assert list(constraints) == ["heat"] and constraints["heat"].limit == 90 and "power" in start[0]
+        self.constraints, self.start, self.hottest = constraints, start, 0.0
+
+    def ask(self):
+        return {"power": 60.0, "speed": 3.0} if self.told % 4 == 0 else self.start[0]
+
+    def tell(self, x, y, heat):
+        assert (heat > 90) == (x["power"] == 60.0)
+        super().tell(x, y)
+
+def either_way(space, constraints):
+    assert constraints is None
+    return Wanderer(space)
+
 def demanding(space, battery):
     return Wanderer(space)
 
@@ -332,4 +349,40 @@ def test_the_example_in_the_help_works(capsys, tmp_path, inline, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     code, _, err = bench(capsys, tmp_path, "--algorithms", "helped:Greedy", "--tasks", TASK, "--runs", "1")
+    assert (code, err) == (0, "")
+
+
+def test_tasks_with_constraints(capsys, tmp_path, inline, mine):
+    command = (
+        "--algorithms",
+        f"{mine}:Obedient",
+        "auto",
+        "random",
+        "--tasks",
+        "oven:horizon=12",
+        "--runs",
+        "2",
+    )
+    code, out, _ = bench(capsys, tmp_path, *command, "--json")
+    assert code == 0
+    (task,) = json.loads(out)["tasks"]
+    share = {line["algorithm"]: line["violations"] for line in task["algorithms"]}
+    assert share[f"{mine}:Obedient"] == 0.25
+    assert 0.0 < share["random"] < 1.0
+    assert 0.0 <= share["auto"] < 1.0
+    records = pyarrow.parquet.read_table(tmp_path / "out" / "records.parquet").to_pylist()
+    assert all(min(record["regret"]) >= 0.0 for record in records)  # beyond a limit nothing is gained
+    own = next(record for record in records if "Obedient" in record["algorithm"])
+    assert own["violated"] == [True, False, False, False] * 3
+    assert [regret == 0.0 for regret in own["regret"]] == own["violated"]  # more was earned than is allowed
+    code, out, err = bench(capsys, tmp_path, *command)
+    assert (code, err) == (0, "")
+    assert "25.0 %" in out
+    assert "Told them" in out
+
+
+def test_constraints_are_none_on_other_tasks(capsys, tmp_path, inline, mine):
+    code, _, err = bench(
+        capsys, tmp_path, "--algorithms", f"{mine}:either_way", "--tasks", TASK, "--runs", "1"
+    )
     assert (code, err) == (0, "")

@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import windvane as wv
 from windvane.algorithms import ALGORITHMS
-from windvane.cli import demo as demo_verb
-from windvane.cli import main
+from windvane.cli import main, terminal
 from windvane.errors import MissingExtra
+from windvane.experiments import demo
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.options.declared import OPTIONS
 
@@ -122,7 +123,7 @@ def test_list_options_of_what_there_is_not(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("dance",), ("list", "nothing"), ("demo", "--seeds", "x"), ("list", "--jsn")]
+    "arguments", [("dance",), ("list", "nothing"), ("demo", "--seeds", "x"), ("list", "--jsn")]
 )
 def test_mistakes_exit_with_2(capsys, arguments):
     code, out, err = run(capsys, *arguments)
@@ -155,11 +156,57 @@ def test_demo(capsys, tmp_path):
         str(out_folder),
     )
     assert (code, err) == (0, "")
-    for name in ("GP-UCB", "R-GP-UCB", "TV-GP-UCB", "ET-GP-UCB"):
-        assert name in out
-    assert "Resets of ET-GP-UCB in run 0, and why:" in out
+    for name in ("auto", "static", "GP-UCB", "TV-GP-UCB", "ET-GP-UCB"):
+        assert f"│ {name} " in out
+    assert "kernel, noise, rate" in out
+    for does in ("stands still", "drifts", "jumps"):
+        assert f"Where the world {does}, " in out
+    assert "Resets of auto in run 0 of the world that jumps (at 11 and 21), and why:" in out
+    assert "windvane serve --demo" in out
     assert str(out_folder / "demo.png") in out
     assert (out_folder / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_the_table_of_the_demo_fits(capsys, monkeypatch, tmp_path, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    made = [run_of_the_demo(world, name) for world in demo.WORLDS for name in demo.RIVALS for _ in range(2)]
+    monkeypatch.setattr(demo, "execute", lambda *_, **__: iter(made))
+    _, out, _ = run(capsys, "demo", "--seeds", "2", "--steps", "4", "--out", str(tmp_path))
+    table = [line for line in out.splitlines() if line.startswith(("┃", "│", "└"))]
+    assert len(table) == 2 + 2 * len(demo.RIVALS)
+    assert all(len(line) <= columns for line in table)
+    for cell in ("0.25–0.25", "0.25", "1000.0", "kernel, noise, rate", "TV-GP-UCB", "jumps", "ms"):
+        assert any(cell in line for line in table), cell
+    assert "Where the world drifts, nobody was ahead of auto." in out
+
+
+def run_of_the_demo(world, name):
+    """A run that never was: a regret of 1/4 at each of four steps, a second per step."""
+    return demo.DemoRun(world, name, 0, np.full(4, 0.25), (), (2, 3) if world == "jumps" else (), 4.0)
+
+
+def test_the_demo_names_who_was_ahead():
+    medians = {"auto": 0.5, "static": 0.6, "gp-ucb": 0.4, "tv-gp-ucb": 0.3, "et-gp-ucb": 0.5}
+    runs = {
+        ("drift", name): [demo.DemoRun("drift", name, 0, np.full(3, regret), (), (), 1.0)]
+        for name, regret in medians.items()
+    }
+    assert demo.ahead(runs, "drift") == ["tv-gp-ucb", "gp-ucb"]
+
+
+def test_nobody_in_the_demo_is_told_more_than_the_table_says(monkeypatch):
+    monkeypatch.setattr(demo, "make", lambda _name, _space, seed, **options: options)
+    world = demo.objective(demo.DemoPlan(steps=20), "drift", 0)
+    told = {name: set(demo.optimiser(name, world, 0)) for name in demo.RIVALS}
+    assert told == {
+        "auto": set(),
+        "static": {"hypotheses", "hazard", "outliers"},
+        "gp-ucb": {"kernel", "noise_variance"},
+        "tv-gp-ucb": {"kernel", "noise_variance", "rate"},
+        "et-gp-ucb": {"kernel", "noise_variance"},
+    }
+    assert [hypothesis.label for hypothesis in demo.NEVER_CHANGES["hypotheses"]] == ["static"]
 
 
 def test_a_short_demo(capsys, tmp_path):
@@ -203,7 +250,7 @@ def test_a_missing_extra_says_how_to_get_it(capsys, monkeypatch, tmp_path):
     def absent(module, extra):
         raise MissingExtra(f"this needs {module}: pip install 'windvane[{extra}]'")
 
-    monkeypatch.setattr(demo_verb, "require", absent)
+    monkeypatch.setattr(terminal, "require", absent)
     code, _, err = run(capsys, "demo", "--out", str(tmp_path))
     assert code == 2
     assert "pip install 'windvane[demo]'" in err
@@ -213,7 +260,7 @@ def test_interrupted(capsys, monkeypatch, tmp_path):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo_verb.demo, "execute", stopped)
+    monkeypatch.setattr("windvane.experiments.demo.execute", stopped)
     code, _, err = run(capsys, "demo", "--out", str(tmp_path))
     assert (code, err) == (130, "windvane: interrupted\n")
 

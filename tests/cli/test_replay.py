@@ -72,7 +72,7 @@ def test_tables_and_files(capsys, log, tmp_path, monkeypatch):
         "SPACE GUESSED",
         "ahead of",
         "95% interval",
-        "step 9, time 8: period over",
+        "time 8 (step 9): period over",
         "random: no reset",
         "no regret",
     ):

@@ -39,6 +39,9 @@ def parsed(line):
         ("--param n=integer:1:1024:log", wv.Space(n=wv.Integer(1, 1024, log=True))),
         ("--param 'c=choice:8,0.5,true,x y'", wv.Space(c=wv.Choice([8, 0.5, True, "x y"]))),
         ("""--param "c=choice:'8','true'" """, wv.Space(c=wv.Choice(["8", "true"]))),
+        ("--param heat=real:60:99:unit=°C", wv.Space(heat=wv.Real(60, 99, unit="°C"))),
+        ("--param n=integer:1:9:log:unit=m/s", wv.Space(n=wv.Integer(1, 9, log=True, unit="m/s"))),
+        ("--param 'q=real:0:9:unit=a=b %:step=0.5'", wv.Space(q=wv.Real(0, 9, unit="a=b %", step=0.5))),
         ("--param 'knob 1=real:0:1'", wv.Space({"knob 1": wv.Real(0, 1)})),
     ],
 )
@@ -69,6 +72,13 @@ def test_spellings(line, space, capsys):
         ("--param =real:0:1", "--param =real:0:1: must be NAME="),
         ("--param gain=real:0", "--param gain=real:0: must be NAME="),
         ("--param gain=real:0:1:lin", "--param gain=real:0:1:lin: must be NAME="),
+        ("--param gain=real:0:1:unit=V:unit=A", "unit=A: must be NAME="),
+        ("--param taps=integer:1:8:step=2", "step=2: must be NAME="),
+        ("--param gain=real:0:1:unit=" + 41 * "k", "unit"),
+        (
+            "--param gain=real:0:1:V",
+            "--param gain=real:0:1:V: must be NAME=real:LO:HI[:log][:step=S][:unit=U]",
+        ),
         ("--param gain=reel:0:1", "--param gain=reel:0:1: must be NAME="),
         ("--param gain=real:a:1", "--param gain=real:a:1: 'a' is no number"),
         ("--param gain=real:2:1", "--param gain=real:2:1: Real: lo=2.0 must be below hi=1.0"),
@@ -95,12 +105,12 @@ def test_any_box_can_be_spelt(pairs):
 
 def test_contexts():
     line = (
-        "--param speed=real:0:1 --context load=real:0:100 --context hour=real:0:24:period "
+        "--param speed=real:0:1 --context load=real:0:100:unit=% --context hour=real:0:24:period "
         "--context flow=real:0.1:9:log:clip --context month=integer:1:12:period --context crew=choice:a,b"
     )
     assert parsed(line) == wv.Space(
         speed=wv.Real(0, 1),
-        load=wv.Context(0, 100),
+        load=wv.Context(0, 100, unit="%"),
         hour=wv.Context(0, 24, period=True),
         flow=wv.Context(0.1, 9, log=True, clip=True),
         month=wv.Context(wv.Integer(1, 12), period=True),

@@ -345,7 +345,7 @@ def test_export_and_import(shell, db, tmp_path):
     (asked, told, again) = csv.DictReader(io.StringIO(shell("export filter -")))
     assert (asked["kind"], told["y"], again["trial"]) == ("asked", "0.5", "2")
     shell(FILTER.replace("create filter", "create twin"))
-    assert json.loads(shell("import twin out.jsonl --json")) == {"observations": 1}
+    assert json.loads(shell("import twin out.jsonl --json")) == {"observations": 1, "before": 0}
     with Study.open(db, "filter") as study, Study.open(db, "twin") as twin:
         assert twin.events()[0].event == study.events(kinds=["told"])[0].event
 

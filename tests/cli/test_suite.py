@@ -88,6 +88,23 @@ def test_pieces_go_into_one_store_and_the_whole_then_only_reads(capsys, short, m
     assert ran() == "18 runs, 18 of them done before: 0 to go"
 
 
+def test_evidence_goes_to_another_machine_and_gives_the_same_tables(capsys, short, tmp_path):
+    kept = ("--suite", "told-nothing", "--json", "--evidence", str(tmp_path / "kept" / "runs.jsonl.gz"))
+    code, first, _ = bench(capsys, *kept, "--out", "here")
+    assert code == 0
+    code, again, said = bench(capsys, *kept, "--out", "there")
+    assert code == 0
+    assert "runs.jsonl.gz: 12 runs of it taken up." in " ".join(said.split())
+    assert "12 of them done before: 0 to go" in " ".join(said.split())
+    assert json.loads(again)["tables"] == json.loads(first)["tables"]
+
+
+def test_evidence_belongs_to_a_suite(capsys):
+    code, _, said = bench(capsys, "--evidence", "runs.jsonl.gz")
+    assert code == 2
+    assert "--evidence: belongs to --suite" in said
+
+
 def test_json_of_a_part(capsys, short):
     code, out, err = bench(
         capsys, "--suite", "told-nothing", "--json", "--seed", "7", "--algorithms", "gp-ucb", "random"

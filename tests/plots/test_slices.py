@@ -129,7 +129,7 @@ def test_now_through_a_chosen_point():
     alpha = panel.collections[1].get_facecolors()[:, 3]
     assert alpha[1] == pytest.approx(1.0)  # on the line
     assert alpha[0] < 0.2  # far from it
-    assert panel.get_xlabel() == "x[1]"
+    assert panel.get_xlabel() == "x2"
     np.testing.assert_allclose(panel.collections[1].get_offsets(), [[12.0, 1.0], [19.0, 2.0]])
 
 

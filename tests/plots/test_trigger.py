@@ -119,12 +119,21 @@ def test_the_last_reasons_are_listed_under_their_numbers(event):
 
 
 def test_against_time(event):
-    first = 1.7e9
+    first = 7e6
     events = [event(step, time=first + 60.0 * step) for step in (1, 2, 3)]
     page = plots.trigger(events, against="time", changes=[2])
     assert line(page.axes[0], "mean predicted")[:, 0].tolist() == [0.0, 60.0, 120.0]
-    assert page.axes[-1].get_xlabel() == "time since 1700000060"
+    assert page.axes[-1].get_xlabel() == "time since 7000060"
     assert lines_at(page.axes[0]) == [60.0]
+
+
+def test_against_dates(event):
+    """Seconds since 1970 are drawn as days, which is how matplotlib counts dates."""
+    events = [event(step, time=1.7e9 + 60.0 * step) for step in (1, 2, 3)]
+    page = plots.trigger(events, against="time")
+    expected = [(1.7e9 + 60.0 * step) / 86_400.0 for step in (1, 2, 3)]
+    assert line(page.axes[0], "mean predicted")[:, 0].tolist() == expected
+    assert page.axes[-1].get_xlabel() == "time (UTC)"
 
 
 def test_beliefs_are_stacked_to_one():

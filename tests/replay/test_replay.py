@@ -202,7 +202,7 @@ def test_text_says_all_and_never_regret():
     for account_ in found.accounts:
         assert f"{account_.label}: best at [" in text
         for event in account_.reset_events[:12]:
-            assert f"step {event.step}, time {event.time:.10g}: {event.reason}" in text
+            assert f"  time {event.time:.10g} (step {event.step}): {event.reason}" in text
     assert "gp-ucb: no reset" in text
     assert "no regret can be had" in text
     assert "all but the first 10" in text

@@ -14,12 +14,14 @@ from typing import Any
 from windvane.checks import real
 from windvane.cli import running, suite
 from windvane.cli.running import EXTRA
+from windvane.cli.tables import draw
+from windvane.cli.verbs import VerbParser
 from windvane.entries import Entry
 from windvane.errors import AlgorithmFailed
 from windvane.experiments import contest, leaderboard
 from windvane.experiments.contest import Arena
 from windvane.experiments.experiment import trials_of
-from windvane.experiments.leaderboard import Leaderboard
+from windvane.experiments.leaderboard import Leaderboard, LeaderboardLine
 from windvane.experiments.reproduce import gather
 from windvane.experiments.store import Store
 from windvane.extras import require
@@ -47,7 +49,9 @@ names and options:
 your own algorithm:
   Write MODULE:FUNCTION. The function is called with the space, and with those of kernel, noise_variance,
   horizon, rate and seed that its signature names (kernel and noise_variance are None where they are to be
-  learned). It returns any object with ask() -> x and tell(x, y); larger y are better.
+  learned). It returns any object with ask() -> x and tell(x, y); larger y are better. On tasks with
+  constraints, such as guarded, oven and drive, it may name constraints and start as well; if its object has
+  constraints, outcomes are told by name, as in tell(x, y, heat=84.2).
 
     # mine.py
     import numpy as np
@@ -94,15 +98,9 @@ files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.p
 suite leaderboard.md and, for each of its tables, told-nothing.csv, .png, .pdf, .parquet and told.csv, ..."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "bench",
-        help="a leaderboard: algorithms, your own too, on tasks that change",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.described(DESCRIPTION, EPILOG)
     verb.add_argument(
         "--algorithms",
         nargs="+",
@@ -164,7 +162,7 @@ def run(given: argparse.Namespace) -> None:
     running.writable(given.out)
     with Store(given.out / "runs.sqlite") as store:
         try:
-            results = running.watched(console, "bench", trials_of(cells, seeds), store, workers)
+            results = running.watched("bench", trials_of(cells, seeds), store, workers)
         except AlgorithmFailed as error:
             running.kept_traceback(error, given.out)
             raise
@@ -199,33 +197,44 @@ def _here_is_importable() -> None:
 
 
 def _show(console: Any, board: Leaderboard, notes: list[str], out: Path) -> None:
-    rich = require("rich.table", EXTRA)
     text = require("rich.text", EXTRA).Text
-    table = rich.Table(title="Leaderboard", title_justify="left")
     shown = leaderboard.overall(board)
-    for number, heading in enumerate(shown.header):
-        side = "left" if number in (0, 5) else "right"
-        table.add_column(heading.replace(" ", "\n", 1), justify=side, no_wrap=number == 0, overflow="fold")
-    for row in shown.rows:
-        table.add_row(*(text(cell) for cell in row), style="bold" if row[1] == "1" else None)
-    console.print(table)
+    draw(
+        console,
+        [heading.replace(" ", "\n", 1) for heading in shown.header],
+        shown.rows,
+        title="Leaderboard",
+        words=(0, 5),
+        bold=lambda row, _column: shown.rows[row][1] == "1",
+    )
     names = [standing.algorithm for standing in board.standings]
     fit = max(1, (console.width - max(map(len, names)) - 4) // (CELL + 3))
     for start in range(0, len(board.tasks), fit):
         tasks = board.tasks[start : start + fit]
-        table = rich.Table(title="" if start else "Scores; the best of a task is bold", title_justify="left")
-        table.add_column("algorithm", no_wrap=True)
-        for task in tasks:
-            table.add_column(text(_folded(task)), justify="right", min_width=CELL)
-        for name in names:
-            lines = [board.line(name, task) for task in tasks]
-            cells = [text(f"{line.score:.3f}", style="bold" if line.ratio == 1.0 else "") for line in lines]
-            table.add_row(text(name), *cells)
-        console.print(table)
+        scores = [[board.line(name, task) for task in tasks] for name in names]
+        best = {
+            (row, column)
+            for row, found in enumerate(scores)
+            for column, line in enumerate(found, start=1)
+            if line.ratio == 1.0
+        }
+        draw(
+            console,
+            ["algorithm", *map(_folded, tasks)],
+            [[name, *map(_cell, found)] for name, found in zip(names, scores, strict=True)],
+            title="" if start else "Scores; the best of a task is bold",
+            bold=lambda *cell, best=best: cell in best,
+            narrowest=CELL,
+        )
     for note in (*leaderboard.about(board), *notes):
         console.print(text(note), highlight=False)
     files = "leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet"
     console.print(text(f"{out}{os.sep}: {files}"), soft_wrap=True)
+
+
+def _cell(line: LeaderboardLine) -> str:
+    """The score, and below it how often a limit was broken, where there are limits."""
+    return f"{line.score:.3f}" + (f"\n{leaderboard.beyond(line)}" if line.violations is not None else "")
 
 
 def _folded(task: str) -> str:

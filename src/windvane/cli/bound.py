@@ -7,9 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from windvane.cli import terminal
 from windvane.cli.running import EXTRA
+from windvane.cli.tables import draw
+from windvane.cli.verbs import VerbParser
 from windvane.experiments import bound
 from windvane.experiments.regret_bounds import BoundProblem
+from windvane.experiments.tables import TextTable
 from windvane.extras import require
 
 DESCRIPTION = """\
@@ -33,16 +37,10 @@ paper leaves them open."""
 OPTIONS = ("horizon", "kernel", "lengthscale", "dim", "noise_variance", "delta", "a0", "b0", "a1", "b1")
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "bound",
-        help="Theorem 1's regret bound, term by term, and Corollary 1's windows",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    verb.add_argument("--rate", type=float, default=0.03, help="eps, a step (default: %(default)s)")
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.described(DESCRIPTION, EPILOG)
+    verb.add_argument("--rate", type=float, default=0.03, help="eps per step (default: %(default)s)")
     verb.add_argument(
         "--rates", type=float, nargs=2, metavar=("LOW", "HIGH"), help="bounds on eps (default: eps itself)"
     )
@@ -52,7 +50,7 @@ def register(verbs: Any) -> None:
     verb.add_argument("--dim", type=int, default=2, metavar="D", help="default: %(default)s")
     verb.add_argument("--noise-variance", type=float, default=0.02, help="default: %(default)s")
     verb.add_argument(
-        "--delta", type=float, default=0.1, help="the bound may fail so often (default: %(default)s)"
+        "--delta", type=float, default=0.1, help="the probability that the bound fails (default: %(default)s)"
     )
     for name in ("a0", "b0", "a1", "b1"):
         verb.add_argument(f"--{name}", type=float, help="of Assumption 3 (default: from the kernel)")
@@ -71,18 +69,23 @@ def run(given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps(bound.plain(problem), indent=1))
         return
-    console, rich = require("rich.console", EXTRA).Console(), require("rich.table", EXTRA)
+    console = terminal.console(extra=EXTRA)
     text = require("rich.text", EXTRA).Text
     for title, shown in bound.tables(problem):
         console.print(text(title, style="italic"))
-        table = rich.Table()
-        for number, heading in enumerate(shown.header):
-            table.add_column(heading, justify="left" if number == 0 or heading == "meaning" else "right")
-        for row in shown.rows:
-            bold = "bold" if row[0] in ("Theorem 1", "window") else None
-            table.add_row(*(text(cell) for cell in row), style=bold)
-        console.print(table)
+        _show(console, shown)
     for sentence in bound.verdicts(problem):
         console.print(text(sentence), highlight=False)
     if given.out is not None:
         console.print(text(f"{given.out}: bound.md, bound.json, figure.png, figure.pdf"), soft_wrap=True)
+
+
+def _show(console: Any, shown: TextTable) -> None:
+    draw(
+        console,
+        shown.header,
+        shown.rows,
+        words=[n for n, heading in enumerate(shown.header) if n == 0 or heading == "meaning"],
+        unbroken=(),
+        bold=lambda row, _column: shown.rows[row][0] in ("Theorem 1", "window"),
+    )

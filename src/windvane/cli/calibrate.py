@@ -15,9 +15,27 @@ from pathlib import Path
 from typing import Any
 
 from windvane import triggers
-from windvane.calibration import DELTAS, JUMPS, Calibration, calibrate
+from windvane.calibration import (
+    DELTAS,
+    JUMPS,
+    Calibration,
+    SafetyCalibration,
+    calibrate,
+    calibrate_safety,
+)
 from windvane.checks import integer, one_of, real
-from windvane.cli.running import EXTRA, bars_on, writable
+from windvane.cli import terminal
+from windvane.cli.calibrate_safety import (
+    SAFE_QUICK,
+    SAFE_RUNS,
+    SAFE_STEPS,
+    add_safety_arguments,
+    asked_of_safety,
+    refuse_without_safe,
+)
+from windvane.cli.running import EXTRA, writable
+from windvane.cli.tables import draw
+from windvane.cli.verbs import VerbParser
 from windvane.experiments.executors import Processes
 from windvane.experiments.figures import save
 from windvane.extras import require
@@ -29,7 +47,8 @@ DESCRIPTION = """\
 delta bounds the probability of a false alarm. It does not say how often one comes in practice, nor how soon a
 change is noticed. Here both are measured on random functions drawn from your kernel, with your noise. While
 they stand still, every alarm is a false one; then they jump, and observations are counted until the reset.
-A jump of size s replaces a share s of the function's variance: 1 is an entirely new function."""
+A jump of size s replaces a share s of the function's variance: 1 is an entirely new function.
+With --safe, it is measured instead how often what is asked for violates a constraint, for each level."""
 
 EPILOG = """\
 examples:
@@ -39,6 +58,8 @@ examples:
   windvane calibrate --noise 0.02 --true-noise 0.04         what if the noise is twice what was told?
   windvane calibrate --steps 500 --jump-at 401 --out calibration
   windvane calibrate --quick --allow 0.05                   a first impression, and a recommendation
+  windvane calibrate --safe 0.9 0.95 0.99 --rate 0.01       how often does each level violate a constraint?
+  windvane calibrate --safe 0.95 --told --constraint "heat<=1" --constraint "flow>=-0.5"
 
 Lengthscales are shares of each parameter's range, and the function has unit variance: divide the variance of
 your noise by that of your function. With --out FOLDER: calibration.txt, calibration.csv (a line a delta and
@@ -47,6 +68,7 @@ wv.calibrate in Python, docs/how-to/choose-delta.md."""
 
 KERNELS: dict[str, Any] = {"rbf": RBF, "matern32": Matern32, "matern52": Matern52}
 RUNS, QUICK = 200, 40
+STEPS = 200
 
 
 def _with_delta() -> dict[str, Any]:
@@ -71,17 +93,11 @@ def _list(values: Iterable[float]) -> str:
 WIDE = 110  # columns; on a narrower terminal intervals go below their figures
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "calibrate",
-        help="false alarms and delays of a delta or a trigger in your setting, by simulation",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.described(DESCRIPTION, EPILOG)
     shown = "default: %(default)s"
-    verb.add_argument("--algorithm", default="et-gp-ucb", help=shown)
+    verb.add_argument("--algorithm", help="default: et-gp-ucb; with --safe, auto")
     verb.add_argument("--dim", type=int, default=2, metavar="D", help=f"parameters, each in [0, 1]; {shown}")
     verb.add_argument("--kernel", default="rbf", help=f"{', '.join(KERNELS)}; {shown}")
     verb.add_argument(
@@ -115,19 +131,28 @@ def register(verbs: Any) -> None:
     verb.add_argument(
         "--trigger", nargs="+", metavar="NAME", help=f"{', '.join(TRIGGERS)}; default: the algorithm's own"
     )
-    verb.add_argument("--steps", type=int, default=200, metavar="N", help=f"of each run; {shown}")
+    verb.add_argument(
+        "--steps", type=int, metavar="N", help=f"of each run; default: {STEPS}, with --safe {SAFE_STEPS}"
+    )
     verb.add_argument(
         "--jumps",
         type=float,
         nargs="+",
-        default=list(JUMPS),
         metavar="SIZE",
-        help=f"shares in (0, 1]; default: {_list(JUMPS)}",
+        help=f"shares in (0, 1]; default: {_list(JUMPS)}, with --safe none",
     )
     verb.add_argument("--jump-at", type=int, metavar="STEP", help="default: in the middle of a run")
-    verb.add_argument("--runs", type=int, metavar="N", help=f"default: {RUNS}, or {QUICK} with --quick")
+    verb.add_argument(
+        "--runs",
+        type=int,
+        metavar="N",
+        help=f"default: {RUNS}, or {QUICK} with --quick; with --safe {SAFE_RUNS}, or {SAFE_QUICK}",
+    )
     verb.add_argument("--quick", action="store_true", help="few runs: an impression, no figures to quote")
-    verb.add_argument("--allow", type=float, metavar="SHARE", help="recommend for this share of false alarms")
+    verb.add_argument(
+        "--allow", type=float, metavar="SHARE", help="recommend for this share of false alarms, or violations"
+    )
+    add_safety_arguments(verb)
     verb.add_argument("--seed", type=int, default=0, help=shown)
     verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
     verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and a figure there")
@@ -137,12 +162,13 @@ def register(verbs: Any) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Simulate, write, show."""
-    console = require("rich.console", EXTRA).Console(stderr=given.json)
+    console = terminal.console(extra=EXTRA, stderr=given.json)
+    refuse_without_safe(given)
     if given.allow is not None:
         real("--allow", given.allow, at_least=0.0, at_most=1.0)
     if given.out is not None:
         require("matplotlib", EXTRA)
-    report = _watched(console, given)
+    report: Calibration | SafetyCalibration = _watched(given)
     if given.out is not None:
         write(report, given.out)
     if given.json:
@@ -153,9 +179,15 @@ def run(given: argparse.Namespace) -> None:
         files = "calibration.txt, calibration.csv, calibration.json, figure.png, figure.pdf"
         console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
     if given.allow is not None:
-        choice = report.label(report.choose(given.allow))
-        text = f"Soonest to notice with at most {given.allow:.1%} of runs in alarm: {report.kind} {choice}"
+        text = _recommended(report, given.allow)
         console.print(text, style="bold", highlight=False, soft_wrap=True)
+
+
+def _recommended(report: Calibration | SafetyCalibration, allow: float) -> str:
+    if isinstance(report, SafetyCalibration):
+        return f"Lowest with at most {allow:.1%} of points in violation: safe {report.choose(allow):g}"
+    choice = report.label(report.choose(allow))
+    return f"Soonest to notice with at most {allow:.1%} of runs in alarm: {report.kind} {choice}"
 
 
 def _asked(given: argparse.Namespace) -> dict[str, Any]:
@@ -166,13 +198,13 @@ def _asked(given: argparse.Namespace) -> dict[str, Any]:
         kinds = [TRIGGERS[one_of("--trigger", name, TRIGGERS)] for name in given.trigger]
         compared = {"triggers": [kind(delta=delta) for kind in kinds for delta in given.deltas]}
     return {
-        "algorithm": given.algorithm,
+        "algorithm": given.algorithm or "et-gp-ucb",
         "space": Box([(0.0, 1.0)] * integer("--dim", given.dim, at_least=1)),
         "kernel": kernel(given.lengthscale),
         "noise_variance": given.noise_variance,
         "true_noise_variance": given.true_noise,
-        "steps": given.steps,
-        "jumps": given.jumps,
+        "steps": STEPS if given.steps is None else given.steps,
+        "jumps": JUMPS if given.jumps is None else given.jumps,
         "jump_at": given.jump_at,
         "runs": given.runs if given.runs is not None else QUICK if given.quick else RUNS,
         "seed": given.seed,
@@ -180,12 +212,14 @@ def _asked(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _watched(console: Any, given: argparse.Namespace) -> Calibration:
+def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
     """The report, with a bar that knows how long it will take."""
-    asked, jobs = _asked(given), integer("--jobs", given.jobs, at_least=1)
+    work: Any = calibrate if given.safe is None else calibrate_safety
+    asked = _asked(given) if given.safe is None else asked_of_safety(given, KERNELS)
+    jobs = integer("--jobs", given.jobs, at_least=1)
     with ExitStack() as stack:
-        bars = bars_on(console)
-        bar = bars.add_task("runs")
+        bars = terminal.bars(EXTRA)
+        bar = bars.add_task("runs", note="")
 
         def on_progress(done: int, total: int) -> None:
             if done == 0:  # everything has been validated, and nothing has run
@@ -195,10 +229,11 @@ def _watched(console: Any, given: argparse.Namespace) -> Calibration:
             bars.update(bar, completed=done, total=total)
 
         workers: Any = stack.enter_context(Processes(jobs).start()) if jobs > 1 else 1
-        return calibrate(**asked, jobs=workers, on_progress=on_progress)
+        found: Calibration | SafetyCalibration = work(**asked, jobs=workers, on_progress=on_progress)
+        return found
 
 
-def write(report: Calibration, folder: Path) -> None:
+def write(report: Calibration | SafetyCalibration, folder: Path) -> None:
     """The table, a record a line, every run, and the figure."""
     table = io.StringIO()
     records = report.records()
@@ -211,16 +246,11 @@ def write(report: Calibration, folder: Path) -> None:
     save(report.plot(), folder)
 
 
-def _show(console: Any, report: Calibration) -> None:
+def _show(console: Any, report: Calibration | SafetyCalibration) -> None:
     text = require("rich.text", EXTRA).Text
-    table = require("rich.table", EXTRA).Table()
-    for number, lines in enumerate(report.headings):
-        side = "right" if number else "left"
-        table.add_column("\n".join(lines), justify=side, no_wrap=not number, overflow="fold")
-    for row in report.cells:
-        table.add_row(*(text(cell if console.width >= WIDE else _folded(cell)) for cell in row))
-    console.print(text(f"{report.algorithm} on {report.about}", style="italic"), soft_wrap=True)
-    console.print(table)
+    rows = [[cell if console.width >= WIDE else _folded(cell) for cell in row] for row in report.cells]
+    console.print(text(report.title, style="italic"), soft_wrap=True)
+    draw(console, ["\n".join(lines) for lines in report.headings], rows)
     for note in report.notes:
         console.print(note, style="dim", highlight=False)
 

@@ -14,6 +14,7 @@ from windvane import triggers
 from windvane.algorithms import ALGORITHMS
 from windvane.checks import one_of
 from windvane.cli.option_table import OptionRow, lines, option_rows, rows_of, wrapped
+from windvane.cli.verbs import VerbParser
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.options.declared import OPTIONS
 from windvane.tasks import TASKS
@@ -32,13 +33,9 @@ class CatalogueLine(NamedTuple):
 Catalogue = dict[str, dict[str, CatalogueLine]]
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "list",
-        help="algorithms, triggers, tasks and experiments, one line each",
-        description="Lists what wv.make, trigger=, wv.task and `windvane reproduce` understand.",
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.description = "Lists what wv.make, trigger=, wv.task and `windvane reproduce` understand."
     verb.add_argument("what", nargs="?", choices=KINDS, help="only these")
     verb.add_argument("--json", action="store_true", help="for scripts: a JSON object of name to summary")
     verb.add_argument(

@@ -7,43 +7,61 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
 
-from windvane.cli import (
-    bench,
-    bound,
-    calibrate,
-    demo,
-    listing,
-    replay,
-    reproduce,
-    serve,
-    study,
-    token,
-    triggers,
-    webhook,
+from windvane import __version__
+from windvane.cli.terminal import spell_out
+from windvane.cli.verbs import Verb, VerbParser, add_verbs
+from windvane.errors import Conflict, CorruptState, InvalidArgument, UnknownName, WindvaneError
+
+HERE = "windvane.cli"
+VERBS = (
+    Verb("list", "algorithms, triggers, tasks and experiments, one line each", f"{HERE}.listing:register"),
+    Verb("demo", "auto, told nothing, beside rivals on three worlds, and a picture", f"{HERE}.demo:register"),
+    Verb("bench", "a leaderboard: algorithms, your own too, on tasks that change", f"{HERE}.bench:register"),
+    Verb("reproduce", "the paper's tables and figures", f"{HERE}.reproduce:register"),
+    Verb(
+        "bound", "Theorem 1's regret bound, term by term, and Corollary 1's windows", f"{HERE}.bound:register"
+    ),
+    Verb("triggers", "false alarms and delays of each trigger, side by side", f"{HERE}.triggers:register"),
+    Verb(
+        "calibrate",
+        "false alarms and delays of a delta or a trigger in your setting, by simulation",
+        f"{HERE}.calibrate:register",
+    ),
+    Verb(
+        "replay",
+        "what algorithms would have said about a log of measurements, and when reset",
+        f"{HERE}.replay:register",
+    ),
+    Verb("study", "create, ask, tell and look at studies in a database", f"{HERE}.study:register"),
+    Verb("doctor", "look at a database from end to end: is anything broken?", f"{HERE}.doctor:register"),
+    Verb("backup", "copy a database while it is in use", f"{HERE}.backup:register"),
+    Verb("serve", "studies over HTTP, with a live page", f"{HERE}.serve:register"),
+    Verb("token", "add, list and revoke the tokens of the service", f"{HERE}.token:register"),
+    Verb(
+        "webhook",
+        "call an address when a study resets or breaks a constraint: add, list, remove",
+        f"{HERE}.webhook:register",
+    ),
 )
-from windvane.errors import Conflict, CorruptState, UnknownName, WindvaneError
-
-VERBS = (listing, demo, bench, reproduce, bound, triggers, calibrate, replay, study, serve, token, webhook)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line, for help and for tests."""
+    """The whole command line; the arguments of a verb are added when it is parsed."""
     top = argparse.ArgumentParser(
         prog="windvane",
         description="Bayesian optimisation for objectives that change over time.",
         epilog="Start with `windvane demo`. `windvane VERB --help` explains a verb.",
     )
-    top.add_argument("--version", action="version", version=f"windvane {version('windvane')}")
-    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in VERBS:
-        verb.register(verbs)
+    top.add_argument("--version", action="version", version=f"windvane {__version__}")
+    add_verbs(top, VERBS, dest="verb", parser_class=VerbParser)
     return top
 
 
 def exit_code(error: WindvaneError, given: argparse.Namespace) -> int:
     """2 for a mistake in what was asked; `windvane study` tells more apart, as its help says."""
+    if given.verb in ("doctor", "backup"):
+        return 2 if isinstance(error, InvalidArgument | Conflict) else 1
     if given.verb != "study":
         return 2
     if isinstance(error, Conflict):
@@ -53,15 +71,19 @@ def exit_code(error: WindvaneError, given: argparse.Namespace) -> int:
     return 1 if isinstance(error, OSError | CorruptState) else 2
 
 
+def _notes(error: BaseException) -> str:
+    return "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb; 0 on success, else as `exit_code` says, 130 when interrupted, 141 when nobody reads on."""
+    spell_out()
     given = parser().parse_args(arguments)
     try:
-        given.run(given)
+        code = given.run(given)
         sys.stdout.flush()  # what cannot be written shows here, not while Python ends
     except WindvaneError as error:
-        notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
-        print(f"windvane: {error}{notes}", file=sys.stderr)
+        print(f"windvane: {error}{_notes(error)}", file=sys.stderr)
         return exit_code(error, given)
     except BrokenPipeError:
         with suppress(OSError, ValueError):  # or Python would try to flush once more
@@ -71,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f": {error.filename}" if error.filename else ""
         print(f"windvane: {error.strerror or error}{where}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("windvane: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"windvane: interrupted{_notes(error)}", file=sys.stderr)
         return 130
-    return 0
+    return int(code or 0)

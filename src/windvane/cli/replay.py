@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import integer
-from windvane.cli.running import EXTRA, bars_on, writable
+from windvane.cli import terminal
+from windvane.cli.columns import add_columns, columns_from
+from windvane.cli.running import EXTRA, writable
 from windvane.cli.spaces import add_space_arguments, space_from
+from windvane.cli.tables import draw
+from windvane.cli.verbs import VerbParser
 from windvane.experiments.figures import save
 from windvane.extras import require
 from windvane.files import write_text
 from windvane.replay import Replay, read_log, replay
+from windvane.spelling import spelt_constraints
 
 DESCRIPTION = """\
 Past measurements are told, in order, to each algorithm, as if it had been there: what would it have
@@ -29,6 +34,7 @@ examples:
   windvane replay log.csv                                          auto alone, the space guessed from the log
   windvane replay log.csv --algorithm auto --algorithm et-gp-ucb --box 0,1 0,1
   windvane replay log.csv --algorithm tv-gp-ucb:rate=0.03 --algorithm tv-gp-ucb:rate=0.1
+  windvane replay log.csv --box 0,1 0,1 --constraint "heat<=90 °C"  how far is a limit to be believed?
   windvane replay log.jsonl --param gain=real:0.1:10:log --algorithm et-gp-ucb:trigger=e-detector --out found
 
 A CSV file has a header: x1, x2, ... or the names of parameters (arm for arms), y (or value), and time if
@@ -40,15 +46,9 @@ docs/how-to/replay.md."""
 WIDE = 110  # columns; on a narrower terminal intervals go below their figures
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "replay",
-        help="what algorithms would have said about a log of measurements, and when reset",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.described(DESCRIPTION, EPILOG)
     shown = "default: %(default)s"
     verb.add_argument("log", type=Path, metavar="LOG", help=".csv, .tsv, .jsonl, .ndjson or .parquet")
     verb.add_argument(
@@ -57,10 +57,20 @@ def register(verbs: Any) -> None:
         metavar="NAME",
         help="NAME or NAME:option=value,option=value, and again for the next; default: auto",
     )
+    verb.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        metavar="LIMIT",
+        help='"heat<=90 °C" or "purity>=0.8", of a column heat or outcome.heat; and again for the next',
+    )
     verb.add_argument("--goal", default="maximize", help=f"maximize or minimize; {shown}")
     verb.add_argument("--format", metavar="KIND", help="csv, jsonl or parquet; default: by the file's name")
+    add_columns(verb)
     verb.add_argument("--sort", action="store_true", help="put the measurements in the order of time")
-    verb.add_argument("--ignore-times", action="store_true", help="a step a measurement, whatever the times")
+    verb.add_argument(
+        "--ignore-times", action="store_true", help="one step per measurement, whatever the times"
+    )
     verb.add_argument("--skip-missing", action="store_true", help="leave out what has no y, or NaN")
     verb.add_argument(
         "--metadata", action="append", default=[], metavar="COLUMN", help="no parameter; kept in events.csv"
@@ -77,26 +87,30 @@ def register(verbs: Any) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Read, replay, write, show."""
-    console = require("rich.console", EXTRA).Console(stderr=given.json)
+    console = terminal.console(extra=EXTRA, stderr=given.json)
     if given.out is not None:
         require("matplotlib", EXTRA)
     space = space_from(given)
     integer("--seed", given.seed, at_least=0)
-    with console.status(f"reading {given.log}") as status:  # seen on a terminal only, and gone afterwards
+    constraints = spelt_constraints(given.constraint, "--constraint")
+    aside = terminal.console(extra=EXTRA, stderr=True)
+    with aside.status(f"reading {given.log}") as status:  # seen on a terminal only, and gone afterwards
         log = read_log(
             given.log,
             space,
             format=given.format,
             metadata=given.metadata,
+            outcomes=tuple(constraints),
             sort=given.sort,
             skip_missing=given.skip_missing,
+            **columns_from(given),
             on_progress=lambda count: status.update(f"reading {given.log}: {count:,} measurements"),
         )
     if given.ignore_times:
         log = log.without_times()
     with ExitStack() as stack:
-        bars = bars_on(console)
-        bar = bars.add_task("measurements")
+        bars = terminal.bars(EXTRA)
+        bar = bars.add_task("measurements", note="")
 
         def on_progress(done: int, total: int) -> None:
             if done == 0:  # everything has been validated, and nothing has run
@@ -112,6 +126,7 @@ def run(given: argparse.Namespace) -> None:
             goal=given.goal,
             seed=given.seed,
             warmup=given.warmup,
+            constraints=constraints or None,
             on_progress=on_progress,
         )
     if given.out is not None:
@@ -144,13 +159,9 @@ def _show(console: Any, found: Replay) -> None:
     for warning in found.warnings:
         console.print(text(warning, style="bold yellow"))
     for headings, rows in found.tables:
-        table = require("rich.table", EXTRA).Table()
-        for number, lines in enumerate(headings):
-            table.add_column("\n".join(lines), justify="right" if number else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*(text(cell if console.width >= WIDE else _folded(cell)) for cell in row))
-        console.print(table)
-    for line in (*found.resets, *found.beliefs):
+        shown = [[cell if console.width >= WIDE else _folded(cell) for cell in row] for row in rows]
+        draw(console, ["\n".join(lines) for lines in headings], shown, unbroken=())
+    for line in (*found.resets, *found.violations, *found.beliefs):
         console.print(text(line), soft_wrap=True)
     for note in found.notes:
         console.print(note, style="dim", highlight=False)

@@ -12,6 +12,8 @@ from typing import Any
 from windvane.checks import one_of
 from windvane.cli import running
 from windvane.cli.running import EXTRA
+from windvane.cli.tables import draw
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.paper import EXPERIMENTS
@@ -21,27 +23,32 @@ from windvane.experiments.store import Store
 from windvane.extras import require
 from windvane.tasks import task
 
-COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red", "not tested": "dim"}
+COLOURS = {
+    "holds": "green",
+    "holds in part": "yellow",
+    "does not hold": "red",
+    "undecided": "blue",
+    "not tested": "dim",
+}
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
     names = "\n".join(f"  {e.name:<16} {e.source}: {e.title}" for e in EXPERIMENTS.values())
-    verb = verbs.add_parser(
-        "reproduce",
-        help="the paper's tables and figures",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs the paper's experiments and writes, for each, its records (Parquet), table,\n"
-        "figure and a verdict on every claim, and one report.html with everything.\n\n"
-        "Interrupt it whenever you like: finished runs are kept in OUT/runs.sqlite, and the same\n"
-        "command continues where it stopped. More runs later only add what is missing.",
-        epilog=f"experiments:\n{names}\n\nexamples:\n"
+    verb.described(
+        (
+            "Runs the paper's experiments and writes, for each, its records (Parquet), table,\n"
+            "figure and a verdict on every claim, and one report.html with everything.\n\n"
+            "Interrupt it whenever you like: finished runs are kept in OUT/runs.sqlite, and the same\n"
+            "command continues where it stopped. More runs later only add what is missing."
+        ),
+        f"experiments:\n{names}\n\nexamples:\n"
         "  windvane reproduce table1\n"
         "  windvane reproduce all --quick --data folder/with/the/data\n"
         "  windvane reproduce table1 table4 --runs 200 --dask tcp://scheduler:8786",
     )
     verb.add_argument("names", nargs="+", metavar="NAME", help="experiments, or `all`")
-    verb.add_argument("--runs", type=int, help="runs a cell (default: as many as the paper)")
+    verb.add_argument("--runs", type=int, help="runs per cell (default: as many as the paper)")
     running.add_arguments(verb, out="out/reproduce")
     verb.add_argument("--synthetic", action="store_true", help="documented stand-ins where data are missing")
     verb.add_argument("--markdown", type=Path, metavar="FILE", help="also write the report as Markdown")
@@ -73,7 +80,7 @@ def run(given: argparse.Namespace) -> None:
             seeds = range(first, first + runs)
             began = time.monotonic()
             trials = experiment.trials(setting, seeds)
-            results = running.watched(console, experiment.name, trials, store, workers)
+            results = running.watched(experiment.name, trials, store, workers)
             command = _command(given, experiment.name, experiment.cells(setting))
             summary = publish(experiment, setting, seeds, results, given.out, command)
             _say(console, summary, given.out, time.monotonic() - began)
@@ -131,12 +138,7 @@ def _say(console: Any, summary: ExperimentSummary, out: Path, seconds: float) ->
     )
     plain = [[cell.replace("**", "") for cell in row] for row in (summary.table.header, *summary.table.rows)]
     if sum(max(map(len, column)) + 3 for column in zip(*plain, strict=True)) < console.width:
-        table = require("rich.table", EXTRA).Table()
-        for number, name in enumerate(plain[0]):
-            table.add_column(_literal(name), justify="right" if number else "left")
-        for row in plain[1:]:
-            table.add_row(*map(_literal, row))
-        console.print(table, highlight=False)
+        draw(console, plain[0], plain[1:], unbroken=())
     for note in summary.table.notes:
         console.print(f"[dim]{_literal(note)}[/dim]", highlight=False)
     padding = require("rich.padding", EXTRA).Padding

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from windvane.checks import integer
+from windvane.cli import terminal
 from windvane.errors import AlgorithmFailed, InvalidArgument, StorageFailure
 from windvane.experiments.execution import execute
 from windvane.experiments.executors import Dask, Processes, Workers
@@ -21,7 +22,6 @@ from windvane.experiments.trial import RunSpec
 from windvane.extras import require
 
 EXTRA = "experiments"
-RECENT = 60.0  # seconds
 
 
 def add_arguments(verb: argparse.ArgumentParser, out: str) -> None:
@@ -62,7 +62,7 @@ def console_for(given: argparse.Namespace) -> Any:
     """Where to talk: standard error if standard output is for JSON. Missing extras are reported now."""
     for module in ("pyarrow", "matplotlib"):
         require(module, EXTRA)
-    return require("rich.console", EXTRA).Console(stderr=getattr(given, "json", False))
+    return terminal.console(extra=EXTRA, stderr=getattr(given, "json", False))
 
 
 def writable(out: Path) -> None:
@@ -78,33 +78,28 @@ def writable(out: Path) -> None:
         ) from error
 
 
-def bars_on(console: Any, period: float = RECENT) -> Any:
-    """Progress bars that know how long it will take, from what was done in the last `period` seconds."""
-    progress = require("rich.progress", EXTRA)
-    columns = (
-        progress.TextColumn("{task.description:<16}"),
-        progress.BarColumn(bar_width=None),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        progress.TimeRemainingColumn(),
-    )
-    return progress.Progress(*columns, console=console, speed_estimate_period=period)
+@contextlib.contextmanager
+def resumable(store: Store) -> Iterator[None]:
+    """Whoever interrupts what happens inside is told that nothing finished is lost."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        error.add_note(f"finished runs are kept in {store.path}; the same command continues where it stopped")
+        raise
 
 
 def watched(
-    console: Any,
     name: str,
     trials: Sequence[RunSpec],
     store: Store,
     workers: Workers,
     *,
-    period: float = RECENT,
+    period: float = terminal.RECENT,
     on_kept: Callable[[int], None] | None = None,
 ) -> dict[RunSpec, Result]:
     """The results, with a bar that knows how long it will take; `on_kept` hears how many were there."""
-    with bars_on(console, period) as bars:
-        bar = bars.add_task(name, total=len(trials))
+    with terminal.bars(EXTRA, period) as bars, resumable(store):
+        bar = bars.add_task(name, total=len(trials), note="")
 
         def begun(kept: int) -> None:
             if on_kept is not None:

@@ -11,8 +11,8 @@ from windvane.errors import InvalidArgument, WindvaneError
 from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Parameter, Real, Space
 
 BOX = "--box LO,HI [LO,HI ...], as in --box 0,1 0,1"
-CONTEXT = "NAME=real:LO:HI[:log][:period][:clip], NAME=integer:LO:HI[...] or NAME=choice:A,B,..."
-PARAM = "NAME=real:LO:HI[:log][:step=S], NAME=integer:LO:HI[:log] or NAME=choice:A,B,..."
+CONTEXT = "NAME=real:LO:HI[:log][:period][:clip][:unit=U], NAME=integer:LO:HI[...] or NAME=choice:A,B,..."
+PARAM = "NAME=real:LO:HI[:log][:step=S][:unit=U], NAME=integer:LO:HI[:log][:unit=U] or NAME=choice:A,B,..."
 NEGATIVE = "where the first bound is negative, with an equals sign or in quotes: --box=-5,5, --box '-5,5 0,1'"
 
 
@@ -24,7 +24,7 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         metavar="LO,HI",
-        help=f"real coordinates x1, x2, ..., a pair of bounds each; {NEGATIVE}",
+        help=f"real coordinates x1, x2, ..., one pair of bounds for each; {NEGATIVE}",
     )
     group.add_argument("--arms", type=int, metavar="N", help="alternatives without an order, 0 to N - 1")
     group.add_argument(
@@ -40,8 +40,8 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME=KIND:...",
         help="a named parameter, and again for the next: gain=real:0.1:10:log, flow=real:0:10:step=0.5, "
-        "taps=integer:1:8, mode=choice:a,b (options that read as numbers, true or false "
-        "are such; quote them to keep text)",
+        "heat=real:60:99:unit=°C, taps=integer:1:8, mode=choice:a,b (options that read as numbers, true "
+        "or false are such; quote them to keep text)",
     )
     group.add_argument(
         "--context",
@@ -132,26 +132,25 @@ def _parameter(where: str, spelt: str, how: str, observed: bool) -> Parameter:
             raise InvalidArgument(f"{where}: an option is empty; must be {how}")
         choice = Choice([_option(option) for option in options])
         return Context(choice) if observed else choice
-    low, high, *flags = rest.split(":") if ":" in rest else ("", "", "?")
-    steps = (
-        [flag.removeprefix("step=") for flag in flags if flag.startswith("step=")] if kind == "real" else []
-    )
-    flags = [flag for flag in flags if not (steps and flag.startswith("step="))]
+    low, high, *words = rest.split(":") if ":" in rest else ("", "", "?")
+    flags = [word for word in words if "=" not in word]
+    pairs = [word.partition("=") for word in words if "=" in word]
+    settings = {name: value for name, _, value in pairs}
     allowed = ("log", "period", "clip") if observed else ("log",)
     if (
         kind not in ("real", "integer")
         or not set(flags) <= set(allowed)
-        or len(flags) > len(set(flags))
-        or len(steps) > 1
+        or not set(settings) <= {"unit", *(("step",) if kind == "real" else ())}
+        or len(words) > len(set(flags)) + len(settings)  # one of them twice
     ):
         raise InvalidArgument(f"{where}: must be {how}")
-    log = "log" in flags
+    log, unit = "log" in flags, settings.get("unit", "")
     values: Parameter
     if kind == "real":
-        step = _number(where, steps[0]) if len(steps) == 1 else None
-        values = Real(_number(where, low), _number(where, high), log=log, step=step)
+        step = _number(where, settings["step"]) if "step" in settings else None
+        values = Real(_number(where, low), _number(where, high), log=log, unit=unit, step=step)
     else:
-        values = Integer(_whole(where, low), _whole(where, high), log=log)
+        values = Integer(_whole(where, low), _whole(where, high), log=log, unit=unit)
     return Context(values, period="period" in flags, clip="clip" in flags) if observed else values
 
 

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from windvane.cli.verbs import Verb, VerbParser, Words, add_verbs
 
-from windvane.cli.studies import (
-    amending,
-    ask,
-    best,
-    change_space,
-    create,
-    delete,
-    events,
-    explain,
-    export,
-    fail,
-    importing,
-    listing,
-    predict,
-    rebuild,
-    reset,
-    show,
-    tell,
-)
-from windvane.cli.studies.common import Words
-
+HERE = "windvane.cli.studies"
 VERBS = (
-    create,
-    listing,
-    show,
-    ask,
-    tell,
-    fail,
-    reset,
-    amending,
-    change_space,
-    best,
-    events,
-    explain,
-    predict,
-    export,
-    importing,
-    rebuild,
-    delete,
+    Verb("create", "begin a study; the database is made if there is none", f"{HERE}.create:register"),
+    Verb("list", "all studies at a glance", f"{HERE}.listing:register"),
+    Verb(
+        "show",
+        "a study: its space, its counts, the trials that are out, the last reset",
+        f"{HERE}.show:register",
+    ),
+    Verb("ask", "a point to evaluate, and the number of its trial", f"{HERE}.ask:register"),
+    Verb("tell", "the value observed in a trial, or at a point of your own", f"{HERE}.tell:register"),
+    Verb("fail", "an evaluation that gave no number", f"{HERE}.fail:register"),
+    Verb("reset", "say that the system has changed", f"{HERE}.reset:register"),
+    Verb("retract", "take back a value that was wrong", f"{HERE}.amending:register_retract"),
+    Verb("correct", "another value for a trial", f"{HERE}.amending:register_correct"),
+    Verb("change-space", "go on with other bounds or options", f"{HERE}.change_space:register"),
+    Verb("best", "the point believed best now, and what to expect there", f"{HERE}.best:register"),
+    Verb("events", "the journal: what was asked, told, failed, expired", f"{HERE}.events:register"),
+    Verb("explain", "why the last reset happened, and what is believed now", f"{HERE}.explain:register"),
+    Verb("predict", "mean and standard deviation of the objective at points", f"{HERE}.predict:register"),
+    Verb("export", "the journal as CSV, JSON lines or Parquet", f"{HERE}.export:register"),
+    Verb("import", "tell a study everything in a log", f"{HERE}.importing:register"),
+    Verb("rebuild", "make a checkpoint anew from the journal", f"{HERE}.rebuild:register"),
+    Verb("delete", "delete a study and its journal; there is no way back", f"{HERE}.delete:register"),
 )
 
 DESCRIPTION = """\
@@ -70,15 +54,7 @@ The database is --db, else $WINDVANE_DB, else windvane.db in this folder. Result
 messages to standard error, so that output can be piped. Guide: docs/how-to/studies.md."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb and its own verbs to the command line."""
-    top = verbs.add_parser(
-        "study",
-        help="create, ask, tell and look at studies in a database",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    own = top.add_subparsers(dest="action", metavar="VERB", required=True, parser_class=Words)
-    for verb in VERBS:
-        verb.register(own)
+def register(verb: VerbParser) -> None:
+    """The verbs of a study."""
+    verb.described(DESCRIPTION, EPILOG)
+    add_verbs(verb, VERBS, dest="action", parser_class=Words)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from windvane.cli import running
 from windvane.cli.running import EXTRA
+from windvane.cli.tables import draw
 from windvane.errors import AlgorithmFailed, InvalidArgument
-from windvane.experiments import adaptivity, adaptivity_page, contest, race, suite
+from windvane.experiments import adaptivity, adaptivity_page, contest, evidence, race, suite
+from windvane.experiments.executors import Workers
 from windvane.experiments.experiment import trials_of
-from windvane.experiments.outcome import Outcome, about, outcome, subjects
+from windvane.experiments.outcome import TableOutcome, about, outcome, subjects
 from windvane.experiments.reproduce import gather
 from windvane.experiments.statistic import MEDIAN
 from windvane.experiments.store import Store
 from windvane.experiments.suite import Field
 from windvane.experiments.tables import TextTable
+from windvane.experiments.trial import RunSpec
 from windvane.extras import require
 
 RUNS = suite.RUNS
@@ -34,6 +38,13 @@ def add_arguments(verb: argparse.ArgumentParser) -> None:
         choices=tuple(suite.SUITES),
         help="the leaderboard of adaptivity: worlds and algorithms of its own, ranked by the worst ratio; "
         f"its first seed is {suite.FIRST_SEED}",
+    )
+    verb.add_argument(
+        "--evidence",
+        type=Path,
+        metavar="FILE",
+        help="with --suite: finished runs in a small file (.jsonl.gz) that goes from machine to machine; "
+        "those of an earlier version count where a run that is made anew is the same to the last bit",
     )
     verb.add_argument(
         "--markdown", type=Path, metavar="FILE", help="with --suite: the page for the documentation"
@@ -55,8 +66,9 @@ def check(given: argparse.Namespace) -> None:
     if given.seed is None:
         given.seed = default_seed(given)
     if given.suite is None:
-        if given.markdown is not None:
-            raise InvalidArgument("--markdown: belongs to --suite standard, which is not given")
+        for option in ("markdown", "evidence"):
+            if getattr(given, option) is not None:
+                raise InvalidArgument(f"--{option}: belongs to --suite standard, which is not given")
         return
     for option in ("table", "train_rows"):
         if getattr(given, option) is not None:
@@ -90,18 +102,19 @@ def run(given: argparse.Namespace, seeds: range, rate: float, command: str) -> N
     def say(kept: int) -> None:
         console.print(plan(fields, seeds, most, kept), highlight=False, markup=False)
 
-    with Store(given.out / "runs.sqlite") as store:
+    with Store(given.out / "runs.sqlite") as store, _evidence(given, store, console, workers) as take_up:
         try:
+            take_up(trials_of([cell for some in every.values() for cell in some], seeds))
             first = [cell for name in every for cell in race.lap(every[name], finishers[name])]
             trials = trials_of(first, seeds)
-            results = running.watched(console, given.suite, trials, store, workers, period=SWEEP, on_kept=say)
+            results = running.watched(given.suite, trials, store, workers, period=SWEEP, on_kept=say)
             for name, cells in ranked.items():
                 lap = gather(race.lap(cells, ()), seeds, results)
                 ranked[name] = race.rest(cells, lap, finishers[name])
                 every[name] = list(dict.fromkeys((*ranked[name], *yardsticks[name])))
             trials = trials_of([cell for some in every.values() for cell in some], seeds)
             if len(trials) > len(results):
-                results = running.watched(console, "second lap", trials, store, workers, period=SWEEP)
+                results = running.watched("second lap", trials, store, workers, period=SWEEP)
         except AlgorithmFailed as error:
             running.kept_traceback(error, given.out)
             raise
@@ -117,6 +130,37 @@ def run(given: argparse.Namespace, seeds: range, rate: float, command: str) -> N
         print(json.dumps(adaptivity_page.as_json(found, command), indent=1, ensure_ascii=False))
     else:
         _show(console, found, given)
+
+
+@contextmanager
+def _evidence(
+    given: argparse.Namespace, store: Store, console: Any, workers: Workers
+) -> Iterator[Callable[[Sequence[RunSpec]], None]]:
+    """Take up the runs of the file that count; at the end, also of an interruption, write all there are."""
+    if given.evidence is None:
+        yield lambda _: None
+        return
+    kept, every = evidence.read(given.evidence), dict[RunSpec, None]()
+
+    def take_up(trials: Sequence[RunSpec]) -> None:
+        every.update(dict.fromkeys(trials))
+        found = evidence.adopt(
+            trials, kept, store, lambda some: running.watched("checking", some, store, workers)
+        )
+        if kept:
+            said = f"{given.evidence.name}: {_counted(found.runs, 'run')} of it taken up"
+            if found.checked:
+                said += f", {_counted(found.checked, 'cell')} checked by a run made anew"
+            console.print(f"{said}.", highlight=False, markup=False)
+        for cell in found.changed:
+            console.print(
+                f"  comes out otherwise now, so it is run again: {cell}", highlight=False, markup=False
+            )
+
+    try:
+        yield take_up
+    finally:
+        evidence.write(given.evidence, evidence.gathered(kept, store.find(every)))
 
 
 def plan(fields: Sequence[Field], seeds: range, runs: int, kept: int) -> str:
@@ -138,7 +182,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _show(console: Any, found: Sequence[Outcome], given: argparse.Namespace) -> None:
+def _show(console: Any, found: Sequence[TableOutcome], given: argparse.Namespace) -> None:
     text = require("rich.text", EXTRA).Text
     for one in found:
         _print(console, adaptivity_page.HEADINGS[one.tells], adaptivity.standings(one.board), one)
@@ -166,22 +210,14 @@ def _narrow(table: TextTable) -> TextTable:
     )
 
 
-def _print(console: Any, title: str, shown: TextTable, found: Outcome) -> None:
-    text = require("rich.text", EXTRA).Text
-    table = require("rich.table", EXTRA).Table(title=title, title_justify="left")
-    for heading in shown.header:
-        words = heading in ("algorithm", "where")
-        table.add_column(
-            heading.replace(": ", ":\n").replace(" ", "\n", 1),
-            justify="left" if words else "right",
-            no_wrap=not words,
-            overflow="fold",
-        )
-    for row in shown.rows:
-        name = row[0] if len(row[0]) <= LONG else row[0].replace(":", ":\n", 1)
-        table.add_row(
-            text(name),
-            *(text(cell) for cell in row[1:]),
-            style="bold" if row[0] in found.duels else None,
-        )
-    console.print(table)
+def _print(console: Any, title: str, shown: TextTable, found: TableOutcome) -> None:
+    words = [n for n, heading in enumerate(shown.header) if heading in ("algorithm", "where")]
+    draw(
+        console,
+        [heading.replace(": ", ":\n").replace(" ", "\n", 1) for heading in shown.header],
+        [[row[0] if len(row[0]) <= LONG else row[0].replace(":", ":\n", 1), *row[1:]] for row in shown.rows],
+        title=title,
+        words=words,
+        unbroken=[n for n in range(len(shown.header)) if n not in words],
+        bold=lambda row, _column: shown.rows[row][0] in found.duels,
+    )

@@ -7,24 +7,22 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from windvane.cli.serve import add_database
+from windvane.cli.place import add_database
 from windvane.cli.tables import lines, moment
+from windvane.cli.verbs import VerbParser
 from windvane.extras import require
 
 EXTRA = "studies"
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "token",
-        help="add, list and revoke the tokens of the service",
-        description=(
-            "While a database has no tokens, `windvane serve` lets this machine in and nobody else. "
-            "With tokens, every request needs one. Only a digest is kept: a token is shown once."
-        ),
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.description = (
+        "While a database has no tokens, `windvane serve` lets this machine in and nobody else. "
+        "With tokens, every request needs one. Only a digest is kept: a token is shown once."
     )
-    actions = verb.add_subparsers(dest="action", metavar="ACTION", required=True)
+    verb.set_defaults(run=lambda _given: verb.print_help())
+    actions = verb.add_subparsers(dest="action", metavar="ACTION")
     new = actions.add_parser("add", help="make a token and print it, this once")
     new.add_argument("label", help="what it is for, to tell it from others")
     new.add_argument("--read-only", action="store_true", help="may look, but neither ask nor tell")

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import integer
-from windvane.cli import running
+from windvane.cli import running, terminal
 from windvane.cli.running import EXTRA
+from windvane.cli.tables import draw
+from windvane.cli.verbs import VerbParser
 from windvane.errors import StorageFailure
 from windvane.experiments import triggers, triggers_page
 from windvane.experiments.report import MARKS
@@ -30,15 +32,9 @@ examples:
 files in OUT: triggers.md, triggers.json (every first alarm), figure.png, figure.pdf"""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "triggers",
-        help="false alarms and delays of each trigger, side by side",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.described(DESCRIPTION, EPILOG)
     verb.add_argument(
         "--quick", action="store_true", help="a tenth of the runs: shapes, not figures to quote"
     )
@@ -60,8 +56,8 @@ def run(given: argparse.Namespace) -> None:
     running.writable(given.out)
     if given.markdown is not None and given.markdown.is_dir():
         raise StorageFailure(f"--markdown {given.markdown}: is a folder; must be a file")
-    with running.bars_on(console) as bars:
-        bar = bars.add_task("triggers", total=plan.batches)
+    with terminal.bars(EXTRA) as bars:
+        bar = bars.add_task("triggers", total=plan.batches, note="")
         study = triggers.conduct(plan, first, workers, on_batch=lambda: bars.advance(bar))
     triggers_page.write(study, given.out, _command(given), given.markdown)
     _show(console, study)
@@ -71,15 +67,10 @@ def run(given: argparse.Namespace) -> None:
 
 
 def _show(console: Any, study: triggers.TriggerStudy) -> None:
-    rich, text = require("rich.table", EXTRA), require("rich.text", EXTRA).Text
+    text = require("rich.text", EXTRA).Text
     for title, build in triggers_page.SECTIONS:
         shown = build(study)
-        table = rich.Table(title=title, title_justify="left")
-        for number, heading in enumerate(shown.header):
-            table.add_column(heading, justify="right" if number else "left", no_wrap=number == 0)
-        for row in shown.rows:
-            table.add_row(*(text(cell.strip("`")) for cell in row))
-        console.print(table)
+        draw(console, shown.header, [[cell.strip("`") for cell in row] for row in shown.rows], title=title)
         for note in shown.notes:
             console.print(text(note.replace("`", ""), style="dim"), highlight=False)
     for claim in triggers_page.claims(study):

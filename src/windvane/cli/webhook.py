@@ -1,4 +1,4 @@
-"""`windvane webhook`: whom the service calls when a study resets."""
+"""`windvane webhook`: whom the service calls when a study resets, or a constraint is broken."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from windvane.cli.serve import add_database
+from windvane.cli.place import add_database
 from windvane.cli.tables import lines, moment
+from windvane.cli.verbs import VerbParser
 from windvane.extras import require
 
 EXTRA = "studies"
+NEWS = ("reset", "violation")
 
 
-def register(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    verb = verbs.add_parser(
-        "webhook",
-        help="call an address when a study resets: add, list, remove",
-        description=(
-            "`windvane serve` calls these addresses on every reset, signed, and again if it fails. They are "
-            "managed here and not over HTTP: who runs the server decides whom it calls."
-        ),
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    verb.description = (
+        "`windvane serve` calls these addresses on every reset, and whenever a constraint is beyond its "
+        "limit, signed, and again if it fails. They are managed here and not over HTTP: who runs the "
+        "server decides whom it calls."
     )
-    actions = verb.add_subparsers(dest="action", metavar="ACTION", required=True)
+    verb.set_defaults(run=lambda _given: verb.print_help())
+    actions = verb.add_subparsers(dest="action", metavar="ACTION")
     new = actions.add_parser("add", help="add an address and print the secret that signs the calls")
     new.add_argument("url", help="http:// or https:// address")
-    new.add_argument("--study", metavar="NAME", help="only resets of this study; default: of every study")
+    new.add_argument("--study", metavar="NAME", help="only what happens to this study; default: to any")
+    new.add_argument(
+        "--on", action="append", choices=NEWS, help="only this; may be given again; default: both"
+    )
     every = actions.add_parser("list", help="all webhooks and their last deliveries, without their secrets")
     gone = actions.add_parser("remove", help="call an address no more")
     gone.add_argument("id", type=int, help="its number in the list")
@@ -43,11 +46,12 @@ def _database(given: argparse.Namespace, create: bool = False) -> Any:
 
 def _add(given: argparse.Namespace) -> None:
     with _database(given, create=given.study is None) as database:
-        made = database.webhooks.add(given.url, given.study, None)
+        made = database.webhooks.add(given.url, given.study, None, on=given.on or NEWS)
     if given.json:
         print(json.dumps(asdict(made)))
     else:
-        print(f"webhook {made.id} for {made.study or 'every study'}; the secret that signs its calls:")
+        news, whose = " and ".join(f"{kind}s" for kind in made.on), made.study or "every study"
+        print(f"webhook {made.id} for {news} of {whose}; the secret that signs its calls:")
         print(made.secret)
 
 
@@ -60,6 +64,7 @@ def _list(given: argparse.Namespace) -> None:
                 "id": h.id,
                 "url": h.url,
                 "study": h.study,
+                "on": list(h.on),
                 "created": h.created,
                 "deliveries": _recent(h.id, sent),
             }
@@ -67,12 +72,15 @@ def _list(given: argparse.Namespace) -> None:
         ]
         print(json.dumps(shown))
         return
-    rows = [(str(h.id), h.study or "(every)", moment(h.created), _last(h.id, sent), h.url) for h in hooks]
-    print(lines(("id", "study", "made", "last delivery", "url"), rows, "no webhooks"))
+    rows = [
+        (str(h.id), h.study or "(every)", ", ".join(h.on), moment(h.created), _last(h.id, sent), h.url)
+        for h in hooks
+    ]
+    print(lines(("id", "study", "on", "made", "last delivery", "url"), rows, "no webhooks"))
 
 
 def _recent(hook: int, sent: list[Any]) -> list[dict[str, Any]]:
-    names = ("id", "study", "status", "attempts", "error")
+    names = ("id", "study", "kind", "status", "attempts", "error")
     return [{name: getattr(each, name) for name in names} for each in sent if each.webhook_id == hook]
 
 

@@ -9,6 +9,7 @@ from windvane.plots import style
 from windvane.plots.leaderboard import leaderboard
 from windvane.plots.regret import regret
 from windvane.plots.reset_times import reset_times
+from windvane.plots.settings import settings
 from windvane.plots.slices import slices
 from windvane.plots.snapshots import Snapshot, Snapshots
 from windvane.plots.trigger import trigger
@@ -19,6 +20,7 @@ __all__ = [
     "leaderboard",
     "regret",
     "reset_times",
+    "settings",
     "slices",
     "style",
     "trigger",

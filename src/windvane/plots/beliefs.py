@@ -9,29 +9,30 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.data import Event
+from windvane.hypothesis_names import CHANGED, MOVED, SEASON, by_present_name
 from windvane.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, text
 
 SHOWN = 7  # hypotheses with a colour of their own
 COLOURS = (BLUE, SKY, GREEN, YELLOW, ORANGE, PURPLE, "#222222")
-CHANGE, SEASON, OTHERS = "a sudden change", "a season", "others"
-PUT_TOGETHER = {"changed at ": CHANGE, "season of ": SEASON}  # how labels begin that differ by a number
+CHANGE, LEVEL, OTHERS = "a sudden change", "a level that moved", "others"
+PUT_TOGETHER = {CHANGED: CHANGE, MOVED: LEVEL, SEASON: "a season"}  # how names begin that differ by a number
 
 
 def weights(events: Sequence[Event]) -> dict[str, Array]:
     """The weight of each hypothesis over time, summing to 1 wherever something is believed.
 
-    Sudden changes are one hypothesis, whenever they were, and so is a season while its period is refined;
-    what weighs least on the whole is put together.
+    Sudden changes are one hypothesis, whenever they were, so are moves of the level, and so is a season while
+    its period is refined; what weighs least on the whole is put together.
 
     >>> from types import SimpleNamespace
-    >>> told = [{"static": 1.0}, {"static": 0.6, "changed at 2": 0.3, "changed at 1": 0.1}]
+    >>> told = [{"static": 1.0}, {"static": 0.6, "changed at step 2": 0.3, "changed at step 1": 0.1}]
     >>> found = weights([SimpleNamespace(beliefs=each) for each in told])
     >>> {name: row.tolist() for name, row in found.items()}
     {'static': [1.0, 0.6], 'a sudden change': [0.0, 0.4]}
     """
     found: dict[str, Array] = {}
     for column, event in enumerate(events):
-        for name, weight in event.beliefs.items():
+        for name, weight in by_present_name(event.beliefs).items():
             label = next((one for start, one in PUT_TOGETHER.items() if name.startswith(start)), name)
             found.setdefault(label, np.zeros(len(events)))[column] += weight
     ordinary = [name for name in found if name != CHANGE]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from windvane.checks import Array, one_of
 from windvane.data import Event
+from windvane.extras import require
+from windvane.moments import is_date
+from windvane.plots.picture import EXTRA
+from windvane.plots.style import text
 
 Clock = Literal["step", "time"]
+DATES = "time (UTC)"
+DAY = 86_400.0  # seconds: pictures count days since 1970
 
 
 def axis(events: Sequence[Event], against: Clock) -> tuple[Array, str]:
@@ -21,14 +27,28 @@ def axis(events: Sequence[Event], against: Clock) -> tuple[Array, str]:
 
 
 def since_first(times: Array) -> tuple[Array, str]:
-    """Times as they are, or since the first one if they would all begin with the same digits.
+    """Times as they are, as days if they are dates, or since the first one if all begin with the same digits.
 
     >>> since_first(np.array([1.0, 2.0]))
     (array([1., 2.]), 'time')
-    >>> since_first(np.array([1.7e9, 1.7e9 + 60.0]))
-    (array([ 0., 60.]), 'time since 1700000000')
+    >>> since_first(np.array([7e5, 7e5 + 60.0]))
+    (array([ 0., 60.]), 'time since 700000')
+    >>> since_first(np.array([1772323200.0, 1772366400.0]))
+    (array([20513. , 20513.5]), 'time (UTC)')
     """
     first, span = float(times[0]), float(times[-1] - times[0])
+    if is_date(first):
+        return times / DAY, DATES
     if abs(first) > 20.0 * span:
         return times - first, f"time since {first:.12g}"
     return times, "time"
+
+
+def caption_time(panel: Any, caption: str) -> None:
+    """Say what the axis of time is, and write dates where they are dates."""
+    panel.set_xlabel(caption, fontsize=text(9))
+    if caption == DATES:
+        dates = require("matplotlib.dates", EXTRA)
+        locator = dates.AutoDateLocator(tz="UTC")
+        panel.xaxis.set_major_locator(locator)
+        panel.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, tz="UTC"))

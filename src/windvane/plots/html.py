@@ -59,12 +59,15 @@ def sparkline(values: Sequence[float], marks: Sequence[int] = ()) -> str:
     )
 
 
-def run(regret: Any, resets: Sequence[int], events: Sequence[Event]) -> str:
-    """A simulated run: its regret, and why it was reset."""
+def run(regret: Any, resets: Sequence[int], events: Sequence[Event], violations: int | None = None) -> str:
+    """A simulated run: its regret, and why it was reset; `violations` if there were limits."""
     count = len(resets)
+    beyond = (
+        "" if violations is None else f", {violations} step{'' if violations == 1 else 's'} beyond a limit"
+    )
     head = (
         f"<b>{len(regret)} steps</b>, R_T / T = {float(np.mean(regret)):.4g}, "
-        f"R_T = {float(np.sum(regret)):.4g}, {count} reset{'' if count == 1 else 's'}"
+        f"R_T = {float(np.sum(regret)):.4g}, {count} reset{'' if count == 1 else 's'}{beyond}"
         if len(regret)
         else "<b>no steps</b>"
     )

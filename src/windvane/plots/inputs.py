@@ -81,7 +81,7 @@ def events_of(given: Any) -> list[Event]:
         raise InvalidType(
             f"events={_short(given)}: must be a sequence of events, as trace.events or study.events()"
         )
-    found = [event for number, each in enumerate(given) if (event := _event(number, each)) is not None]
+    found = [event for number, each in enumerate(given) if (event := event_of(number, each)) is not None]
     if not found:
         raise InvalidArgument("events: must have at least one event of a tell, got none")
     steps = [event.step for event in found]
@@ -90,7 +90,8 @@ def events_of(given: Any) -> list[Event]:
     return found
 
 
-def _event(number: int, given: Any) -> Event | None:
+def event_of(number: int, given: Any) -> Event | None:
+    """The event of one entry of a journal; None of one that has none."""
     if isinstance(given, Event):
         return given
     values = given if isinstance(given, Mapping) else getattr(given, "event", given)

@@ -28,6 +28,11 @@ class Line:
     log: bool = False
     names: tuple[str, ...] = ()  # of the values, if they are no numbers
 
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers and nothing between."""
+        return self.discrete and all(isinstance(value, int) for value in self.values)
+
     def points(self, base: Any) -> Any:
         """The points of the line through `base`."""
         if self.key is None:
@@ -97,7 +102,7 @@ def line(space: Domain, along: Any = None, count: int = 101) -> Line:
     if isinstance(space, Box):
         key = integer("along", 0 if along is None else along, at_least=0, at_most=space.dim - 1)
         values = np.linspace(*space.bounds[key], number)
-        return Line(space, key, f"x[{key}]", tuple(values.tolist()), values)
+        return Line(space, key, coordinate_name(key), tuple(values.tolist()), values)
     assert isinstance(space, Space)
     parameters = dict(space.parameters)
     name = next(iter(parameters)) if along is None else one_of("along", along, parameters)
@@ -109,19 +114,46 @@ def _of_parameter(space: Space, name: str, parameter: Parameter, number: int) ->
     if isinstance(parameter, Real) and parameter.size is not None:
         _few(f"levels of {name}", parameter.size)
         steps = tuple(parameter.decode(level) for level in parameter.levels())
-        return Line(space, name, name, steps, np.array(steps), True)
+        return Line(space, name, axis_label(name, parameter), steps, np.array(steps), True)
     if isinstance(parameter, Real):
         spaced = np.geomspace if parameter.log else np.linspace
         values = spaced(parameter.lo, parameter.hi, number).clip(parameter.lo, parameter.hi)
-        return Line(space, name, name, tuple(values.tolist()), values, log=parameter.log)
+        return Line(
+            space, name, axis_label(name, parameter), tuple(values.tolist()), values, log=parameter.log
+        )
     if isinstance(parameter, Integer):
         _few(f"levels of {name}", parameter.hi - parameter.lo + 1)
         levels = tuple(range(parameter.lo, parameter.hi + 1))
-        return Line(space, name, name, levels, np.array(levels, dtype=np.float64), True, parameter.log)
+        places = np.array(levels, dtype=np.float64)
+        return Line(space, name, axis_label(name, parameter), levels, places, True, parameter.log)
     assert isinstance(parameter, Choice)
     options = parameter.options
     names = tuple(map(str, options))
     return Line(space, name, name, options, np.arange(float(len(options))), True, names=names)
+
+
+def coordinate_name(key: Any) -> str:
+    """What a coordinate of a box is called, counted from 1 as on the page and in files; None is of arms.
+
+    >>> coordinate_name(0), coordinate_name(None)
+    ('x1', 'arm')
+    """
+    return "arm" if key is None else f"x{key + 1}"
+
+
+def axis_label(name: str, parameter: Any) -> str:
+    """The name of a parameter, and the unit that it is in, if it has one.
+
+    >>> axis_label("gain", Real(0, 10, unit="dB")), axis_label("taps", Integer(1, 8))
+    ('gain (dB)', 'taps')
+    """
+    unit = getattr(parameter, "unit", "")
+    return f"{name} ({unit})" if unit else name
+
+
+def is_log(parameter: Any) -> bool:
+    """Whether a parameter is drawn on a log scale."""
+    return bool(getattr(parameter, "log", False))
 
 
 def _few(what: str, count: int) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
+from windvane.extras import require
 from windvane.plots.lines import Line
+from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import Snapshot, Snapshots
 from windvane.plots.style import VERMILION, legend, says, sheet, text
 from windvane.tasks.base import Task
@@ -47,11 +49,15 @@ def slice_map(source: Snapshots, kept: Sequence[Snapshot], task: Task | None, ti
         panel.set_ylabel(shape.label, fontsize=text(9))
         if shape.log:
             panel.set_yscale("log")
+        if shape.whole and not shape.log:
+            panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
         if shape.names:
             panel.set_yticks(shape.places, shape.names)
     axes[-1, 0].set_xlim(steps[0] - 0.5, steps[-1] + 0.5)
     axes[-1, 0].set_xlabel("step", fontsize=text(9))
-    page.colorbar(mesh, ax=list(axes[:, 0]), fraction=0.04, pad=0.01).outline.set_visible(False)
+    page.colorbar(mesh, ax=list(axes[:, 0]), fraction=0.04, pad=0.01, label="objective").outline.set_visible(
+        False
+    )
     legend(page, above, 3)
     return page
 

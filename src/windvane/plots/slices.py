@@ -9,7 +9,9 @@ import numpy as np
 
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.extras import require
 from windvane.plots.lines import Line, line
+from windvane.plots.picture import EXTRA
 from windvane.plots.slice_map import slice_map
 from windvane.plots.snapshots import Snapshot, Snapshots, optimizer_of, snapshot
 from windvane.plots.style import BLACK, BLUE, GREEN, SKY, legend, sheet, text
@@ -34,9 +36,9 @@ def slices(
 
     `source` is an optimiser or a study, for what is believed now, or `Snapshots`, for the past. With
     "lines" each panel is a time: the mean and its 95 % interval, the observations in use (paler the
-    further they lie from the line), and, with a `task`, the truth. `steps` chooses the times: the panel of
-    step t shows what is believed of f_t before y_t is seen. With "map" the mean is a colour over
-    parameter and time, above the truth if there is a `task`; this needs `Snapshots`.
+    older they are and the further they lie from the line), and, with a `task`, the truth. `steps` chooses
+    the times: the panel of step t shows what is believed of f_t before y_t is seen. With "map" the mean is
+    a colour over parameter and time, above the truth if there is a `task`; this needs `Snapshots`.
 
     `along` and `through` are those of `Snapshots`, and are given there for the past.
 
@@ -109,8 +111,8 @@ def _panels(kept: Sequence[Snapshot], shape: Line, task: Task | None, title: str
             seen.append(np.array(truth))
             panel.plot(shape.places, truth, color=GREEN, lw=1.6, label="truth", **style)
         shades = np.tile((0.0, 0.0, 0.0, 1.0), (len(each.values), 1))
-        shades[:, 3] = 0.12 + 0.88 * each.nearness
-        panel.scatter(each.places, each.values, s=11, c=shades, lw=0, zorder=3)
+        shades[:, 3] = 0.1 + 0.9 * each.nearness * (0.15 + 0.85 * each.newness)
+        panel.scatter(each.places, each.values, s=11, c=shades, lw=0, zorder=2)  # beneath the mean
         panel.plot([], [], ".", color=BLACK, label="in use")
         panel.axvline(each.best, color=BLACK, lw=0.8, ls=":", zorder=0.5, label="believed best")
         panel.set_title(f"before step {each.step}", loc="left", fontsize=text(9.5))
@@ -122,6 +124,8 @@ def _panels(kept: Sequence[Snapshot], shape: Line, task: Task | None, title: str
     for panel in flat[max(0, len(kept) - columns) : len(kept)]:
         panel.set_xlabel(shape.label, fontsize=text(9))
         panel.tick_params(labelbottom=True)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("objective", fontsize=text(9))
     if title:
         page.suptitle(title, x=0.01, ha="left", fontsize=text(10))
     legend(page, flat[0], 5)
@@ -133,13 +137,13 @@ def _band(panel: Any, shape: Line, each: Snapshot) -> None:
     panel.fill_between(
         shape.places, each.mean - half, each.mean + half, color=SKY, alpha=0.35, lw=0, label="95 %"
     )
-    panel.plot(shape.places, each.mean, color=BLUE, lw=1.6, label="mean")
+    panel.plot(shape.places, each.mean, color=BLUE, lw=1.6, zorder=3, label="mean")
 
 
 def _bars(panel: Any, shape: Line, each: Snapshot) -> None:
     half = WIDE * each.std
     panel.vlines(shape.places, each.mean - half, each.mean + half, color=SKY, alpha=0.6, lw=4, label="95 %")
-    panel.plot(shape.places, each.mean, "o", color=BLUE, ms=4, label="mean")
+    panel.plot(shape.places, each.mean, "o", color=BLUE, mec="white", mew=0.6, ms=5, zorder=3, label="mean")
 
 
 def _dress(panel: Any, shape: Line) -> None:
@@ -148,6 +152,8 @@ def _dress(panel: Any, shape: Line) -> None:
         panel.set_xscale("log")
     if shape.names:
         panel.set_xticks(shape.places, shape.names)
+    elif shape.whole and not shape.log:
+        panel.xaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
     low, high = float(shape.places[0]), float(shape.places[-1])
     if shape.discrete and not shape.log:
         low, high = low - 0.5, high + 0.5

@@ -19,7 +19,8 @@ from windvane.plots.lines import Line, line
 class Snapshot:
     """The belief about f at the step to come, along a line; all values in the caller's units.
 
-    `places` and `values` are the observations in use, `nearness` says how close to the line each is.
+    `places` and `values` are the observations in use, `nearness` says how close to the line each is, and
+    `newness` how new, from 0 for the oldest in use to 1 for the newest.
     """
 
     step: int
@@ -29,6 +30,7 @@ class Snapshot:
     places: Array
     values: Array
     nearness: Array
+    newness: Array
     best: float  # the place of `base`, if that is the point believed best; else of the best on the line
 
 
@@ -98,8 +100,14 @@ def snapshot(optimizer: Optimizer, along: Line, through: Any = None) -> Snapshot
         places=along.places_of(data.X),
         values=sign * data.y,
         nearness=along.nearness(data.X, space.encode(base)),
+        newness=_newness(data.steps),
         best=best,
     )
+
+
+def _newness(steps: Any) -> Array:
+    span = float(steps[-1] - steps[0]) if len(steps) else 0.0
+    return np.asarray((steps - steps[0]) / span if span else np.ones(len(steps)))
 
 
 def optimizer_of(given: Any) -> Optimizer:

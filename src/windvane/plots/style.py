@@ -82,6 +82,11 @@ LABELS = {  # as the paper writes them, where that is not the name in capitals
     "always N_low": "always-n-low",
     "TuRBO trigger": "turbo-trigger",
 }
+VARIANTS = {  # of an algorithm, as experiments call them
+    "ET-GP-UCB, EDetector": Look("#8c2d04", (0, (6, 1.5, 1.5, 1.5))),
+    "ET-GP-UCB, ExactBound": Look("#fd8d3c", (0, (5, 1.5))),
+    "W-GP-UCB, g = 0.9999": Look(GREEN, (0, (1.5, 1.2))),
+}
 
 
 def look(name: str) -> Look:
@@ -93,7 +98,7 @@ def look(name: str) -> Look:
     True
     """
     base = LABELS.get(name, name.split(":")[0].strip().lower())
-    return LOOKS.get(base) or Look(SPARE[sum(name.encode()) % len(SPARE)])
+    return LOOKS.get(base) or VARIANTS.get(name) or Look(SPARE[sum(name.encode()) % len(SPARE)])
 
 
 def colour(name: str) -> str:
@@ -133,7 +138,7 @@ def looks(names: Iterable[str], colours: Mapping[str, str] | None = None) -> dic
 
 
 def _known(name: str) -> bool:
-    return name in LABELS or name.split(":")[0].strip().lower() in LOOKS
+    return name in LABELS or name in VARIANTS or name.split(":")[0].strip().lower() in LOOKS
 
 
 def checked_colours(colours: Any, names: Iterable[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 from windvane.checks import Array, integer
 from windvane.data import Event
 from windvane.plots.beliefs import stack
-from windvane.plots.clock import Clock, axis
+from windvane.plots.clock import Clock, axis, caption_time
 from windvane.plots.inputs import changes_of, events_of
 from windvane.plots.panels import change_lines
 from windvane.plots.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILION, says, sheet, text
@@ -86,7 +86,7 @@ def trigger(
     change_lines(panels, [steps[step] for step in known if step in steps])
     if known:
         panels[0].legend(**_beside())
-    panels[-1].set_xlabel(clock, fontsize=text(9))
+    caption_time(panels[-1], clock)
     pad = 0.01 * float(places[-1] - places[0]) or 0.5
     panels[-1].set_xlim(places[0] - pad, places[-1] + pad)
     if listed:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from windvane.checks import Array, real
 from windvane.data import Best, Event, IntArray
 from windvane.errors import InvalidArgument
 from windvane.late import special
+from windvane.replay.limits import ConstraintAccount
 from windvane.spelling import plain
 from windvane.theory.proportion import wilson
 
@@ -42,7 +44,8 @@ class Coverage(NamedTuple):
 class Account:
     """One algorithm's account of a log: an event a measurement, and what it believes in the end.
 
-    Scores leave out the first `warmup` measurements; `seconds` is the time that each `tell` took.
+    Scores leave out the first `warmup` measurements; `seconds` is the time that each `tell` took. Of
+    `constraints` there is one account each.
     """
 
     label: str
@@ -50,6 +53,7 @@ class Account:
     best: Best
     seconds: Array
     warmup: int = 0
+    constraints: Mapping[str, ConstraintAccount] = field(default_factory=dict)
 
     @property
     def resets(self) -> IntArray:
@@ -143,6 +147,9 @@ class Account:
             "points_in_use": self.events[-1].size,
             "seconds_a_step": {"mean": float(self.seconds.mean()), "longest": float(self.seconds.max())},
         }
+        if self.constraints:
+            found["best"]["feasible"] = best.feasible
+            found["constraints"] = {name: each.as_dict() for name, each in self.constraints.items()}
         if events:
             found["events"] = [event.as_dict() for event in self.events]
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
@@ -12,6 +13,10 @@ import numpy as np
 
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces import Arms, Box, Candidates, Choice, Domain, Integer, Parameter, Space
+
+WITH_COMMA = re.compile(r"[+-]?(\d+(,\d+)+|,\d+)([eE][+-]?\d+)?")
+WITH_POINT = re.compile(r"[+-]?(\d+(\.\d+)+(,\d+)?|\.\d+)([eE][+-]?\d+)?")
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 
 def number(name: str, cell: Any) -> float:
@@ -30,8 +35,44 @@ def number(name: str, cell: Any) -> float:
     except (ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidArgument(f"{name}={cell!r}: must be a finite number")
+        raise InvalidArgument(f"{name}={cell!r}: must be a finite number{_comma(cell)}")
     return value
+
+
+def _comma(cell: Any) -> str:
+    """What a number with a comma in it may mean, if that is what it is."""
+    text = cell.strip() if isinstance(cell, str) else ""
+    if not WITH_COMMA.fullmatch(text):
+        return ""
+    decimal, whole = text.replace(",", ".", 1), text.replace(",", "")
+    if GROUPED.fullmatch(text):
+        between = f"{whole} with commas between thousands"
+        both = between if text.count(",") > 1 else f"{decimal} with a decimal comma, or {between}"
+        return f"; is it {both}? Write it without, or say decimal_comma=True, --decimal-comma in a shell"
+    return f"; if this is {decimal}, say decimal_comma=True, or --decimal-comma in a shell"
+
+
+def with_point(name: str, cell: Any) -> Any:
+    """A cell of a table with decimal commas as other tables have it; what is no number stays as it is.
+
+    >>> with_point("gain", "0,5"), with_point("gain", " -1,25e3 "), with_point("gain", "7")
+    ('0.5', '-1.25e3', '7')
+    >>> with_point("gain", "1.250")
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: gain='1.250': is it 1250 with a point between thousands, or 1.250 ...
+    """
+    text = cell.strip() if isinstance(cell, str) else ""
+    if WITH_COMMA.fullmatch(text) and text.count(",") == 1:
+        return text.replace(",", ".")
+    if WITH_POINT.fullmatch(text):
+        decimal, whole = text.replace(",", "."), text.replace(".", "")
+        if "," in text or text.count(".") > 1:
+            raise InvalidArgument(f"{name}={cell!r}: write it without points between thousands")
+        raise InvalidArgument(
+            f"{name}={cell!r}: is it {whole} with a point between thousands, or {decimal} with a decimal "
+            "point? With decimal_comma (--decimal-comma in a shell) a decimal mark is a comma"
+        )
+    return cell
 
 
 def whole(name: str, cell: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.plots.clock import since_first
+from windvane.plots.clock import caption_time, since_first
 from windvane.plots.style import BLACK, SPARE, says, sheet
 from windvane.replay.account import Account
 from windvane.replay.log import Log
@@ -21,7 +21,10 @@ FLOOR = 1e-3  # of statistic / threshold, on a log scale
 def draw(accounts: Sequence[Account], log: Log) -> Any:
     """Made without pyplot: no window, no global state, nothing to close."""
     count = len(accounts)
-    below = 3 if count > 1 else 2
+    limits = {
+        name: str(each.constraint) for account in accounts for name, each in account.constraints.items()
+    }
+    below = (3 if count > 1 else 2) + len(limits)
     heights = [1.8] * count + [1.3] * below
     size = (10.0, sum(heights) + 0.8)  # inches
     figure, axes = sheet(count + below, 1, size, sharex=True, height_ratios=heights)
@@ -30,6 +33,8 @@ def draw(accounts: Sequence[Account], log: Log) -> Any:
     for panel in panels:
         panel.grid(axis="y", lw=0.4, alpha=0.4)
     alarms, sizes, gains = panels[count], panels[count + 1], panels[-1]
+    for panel, (name, limit) in zip(panels[count + 2 :], limits.items(), strict=False):
+        _believed(panel, accounts, name, limit, times)
     for number, account in enumerate(accounts):
         colour = SPARE[number % len(SPARE)]  # in the order given: variants of one differ
         width = max(2.4 - 0.5 * number, 1.0)  # lines that coincide are seen one around the other
@@ -44,7 +49,7 @@ def draw(accounts: Sequence[Account], log: Log) -> Any:
     sizes.set_ylim(bottom=0.0)
     if count > 1:
         says(gains, f"cumulative ln p(y), ahead of {accounts[0].label}: where it rises, it predicts better")
-    panels[-1].set_xlabel(caption, fontsize=9)
+    caption_time(panels[-1], caption)
     pad = 0.01 * float(times[-1] - times[0]) or 0.5
     panels[-1].set_xlim(times[0] - pad, times[-1] + pad)
     return figure
@@ -87,6 +92,25 @@ def _alarms(panel: Any, account: Account, times: Array, colour: str) -> None:
     panel.plot(times, shares, color=colour, lw=1.0)
     fired = [row for row, event in enumerate(account.events) if event.reset]
     panel.plot(times[fired], shares[fired], "v", color=colour, ms=6)
+
+
+def _believed(panel: Any, accounts: Sequence[Account], name: str, limit: str, times: Array) -> None:
+    """How probably each algorithm believed a limit to hold, and where it did not."""
+    for number, account in enumerate(accounts):
+        colour = SPARE[number % len(SPARE)]
+        chances = np.full(len(times), np.nan)
+        for row, event in enumerate(account.events):
+            if name in event.outcomes:
+                chances[row] = event.outcomes[name].probability
+                if event.outcomes[name].reset:
+                    panel.axvline(times[row], color=colour, lw=1.2)
+        panel.plot(times, chances, ".", color=colour, ms=4)
+        broken = [
+            row for row, e in enumerate(account.events) if name in e.outcomes and e.outcomes[name].violated
+        ]
+        panel.plot(times[broken], chances[broken], "x", color=BLACK, ms=5, mew=1.0)
+    panel.set_ylim(-0.05, 1.05)
+    says(panel, f"probability that {name} {limit}, as believed before it was measured (× violated, | resets)")
 
 
 def _ahead(panel: Any, account: Account, first: Account, times: Array, colour: str, width: float) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 from windvane.errors import InvalidArgument
 from windvane.replay.cells import whole
-from windvane.spaces import Arms, Box, Candidates, Domain, Space
+from windvane.spaces import Arms, Box, Candidates, Choice, Domain, Space
+from windvane.unit_labels import parted
 
 VALUES = ("y", "value")
 TIME = "time"
 NOISE = ("noise_variance", "std")  # of a value, if known; of a journal std, of a replay both are the model's
 REPEATS = "values"
+OUTCOME = "outcome."  # of the value of a constraint, if the name alone is not a column
 PREFIX = "x."  # of a parameter whose name is that of another column
 JOURNAL = ("seq", "kind", "trial", "y")  # columns by which a study's export is recognised
 REPORT = ("algorithm", "step", "mean", "std", "log_density")  # the same for the events that a replay wrote
@@ -34,6 +36,7 @@ class Layout:
     journal: bool
     noise: tuple[str, ...] = ()
     repeats: str | None = None
+    outcomes: tuple[tuple[str, str], ...] = ()  # columns, and the names of the constraints
 
     def raw(self, row: Mapping[str, Any]) -> Any:
         """The cells of a point."""
@@ -42,9 +45,31 @@ class Layout:
         cells = [row[column] for column, _ in self.columns]
         return cells if self.form == "list" else whole("arm", cells[0])
 
+    def figures(self, space: Domain | None) -> list[str]:
+        """The columns that hold numbers, or times, and no options."""
+        options: Collection[str] = ()
+        if isinstance(space, Space):
+            options = [name for name, each in space.parameters if isinstance(each.values, Choice)]
+        elif isinstance(space, Candidates):
+            options = space.options
+        found = [column for column, name in self.columns if name not in options]
+        found += [self.y, *self.noise, *(column for column, _ in self.outcomes)]
+        return found + ([self.time] if self.time is not None else [])
 
-def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[str] = ()) -> Layout:
+
+def layout_of(
+    header: Sequence[str],
+    space: Domain | None,
+    metadata: Collection[str] = (),
+    outcomes: Collection[str] = (),
+    *,
+    y: str | None = None,
+    time: str | None = None,
+) -> Layout:
     """The columns that a space needs; without a space, those that look like a point.
+
+    `y` and `time` name the columns of the value and of the time if they are not called so.
+    `outcomes` are the constraints whose values are wanted: in a column of that name, or of `outcome.name`.
 
     >>> layout_of(["x1", "x2", "y", "note"], None).columns
     (('x1', 'x1'), ('x2', 'x2'))
@@ -52,13 +77,32 @@ def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[
     Layout(form='dict', columns=(('gain', 'gain'),), y='value', time='time', journal=False, ...)
     >>> layout_of(["x1", "y", "std"], None).noise
     ('std',)
+    >>> layout_of(["gain [dB]", "y"], None).columns
+    (('gain [dB]', 'gain'),)
+    >>> layout_of(["gain", "y", "heat", "outcome.flow"], None, outcomes=["heat", "flow"]).outcomes
+    (('heat', 'heat'), ('outcome.flow', 'flow'))
     """
     journal = all(name in header for name in JOURNAL)
-    y = next((name for name in VALUES if name in header), None)
+    for name, column in (("y", y), ("time", time)):
+        if column is not None and column not in header:
+            raise InvalidArgument(f"{name}: there is no column {column}; has {_shown(header)}")
+        if column is not None and journal:
+            raise InvalidArgument(
+                f"{name}={column!r}: this is the journal of a study, whose columns are known"
+            )
+    if y is not None and y == time:
+        raise InvalidArgument(f"y, time: column {y} cannot be both")
+    y = next((found for name in VALUES if (found := _column([name], header))), None) if y is None else y
+    time = _column([TIME], header) if time is None else time
     if y is None:
-        raise InvalidArgument(f"there is no column y (or value); needs {COLUMNS}; has {_shown(header)}")
+        raise InvalidArgument(
+            f"there is no column y (or value); needs {COLUMNS}; has {_shown(header)}. If it is called "
+            "otherwise, name it: y=, or --y in a shell"
+        )
     between = header[header.index("trial") + 1 : header.index("y")] if journal else header
-    free = [name for name in between if name not in (y, TIME, *metadata)]
+    measured = _measured(header, outcomes)
+    apart = (y, time, *metadata, *(column for column, _ in measured))
+    free = [name for name in between if name not in apart and not name.startswith(OUTCOME)]
     if journal:
         after = header[header.index("y") :]
         noise, repeats = [name for name in NOISE[:1] if name in after], REPEATS in after
@@ -72,11 +116,22 @@ def layout_of(header: Sequence[str], space: Domain | None, metadata: Collection[
         form,
         columns,
         y,
-        TIME if TIME in header else None,
+        time,
         journal,
         tuple(noise),
         REPEATS if repeats else None,
+        measured,
     )
+
+
+def _measured(header: Sequence[str], outcomes: Collection[str]) -> tuple[tuple[str, str], ...]:
+    found = []
+    for name in outcomes:
+        column = _column((OUTCOME + name, name), header)
+        if column is None:
+            raise InvalidArgument(f"there is no column {name} (or {OUTCOME}{name}); has {_shown(header)}")
+        found.append((column, name))
+    return tuple(found)
 
 
 def _names(space: Domain | None) -> tuple[str, ...]:
@@ -92,7 +147,7 @@ def _needed(
     if isinstance(space, Space):
         found, lacking = [], []
         for name, _ in space.parameters:
-            column = next((each for each in (PREFIX + name, name) if each in free), None)
+            column = _column((PREFIX + name, name), free)
             if column is None:
                 lacking.append(name)
             else:
@@ -101,22 +156,24 @@ def _needed(
             raise InvalidArgument(f"there is no column {_shown(lacking)}; has {_shown(header)}")
         return "dict", tuple(found)
     if isinstance(space, Arms):
-        column = next((name for name in ("arm", "x", "x1") if name in free), None)
+        column = _column(("arm", "x", "x1"), free)
         if column is None:
             raise InvalidArgument(f"there is no column arm; has {_shown(header)}")
         return "arm", ((column, "arm"),)
     if isinstance(space, Candidates):
         return _of_candidates(space, free, header)
     assert isinstance(space, Box)
-    wanted = ["x"] if space.dim == 1 and "x1" not in free else [f"x{i + 1}" for i in range(space.dim)]
-    lacking = [name for name in wanted if name not in free]
-    if lacking or f"x{space.dim + 1}" in free:
+    one = space.dim == 1 and _column(["x1"], free) is None
+    wanted = ["x"] if one else [f"x{i + 1}" for i in range(space.dim)]
+    columns = [_column([name], free) for name in wanted]
+    lacking = [name for name, column in zip(wanted, columns, strict=True) if column is None]
+    if lacking or _column([f"x{space.dim + 1}"], free):
         problem = f"there is no column {_shown(lacking)}" if lacking else f"x{space.dim + 1} is one too many"
         raise InvalidArgument(
             f"{problem}: a Box of {space.dim} needs {_shown(wanted)}; has {_shown(header)}. "
             "Parameters with names make a Space: --param gain=real:0:1 in a shell"
         )
-    return "list", tuple((name, name) for name in wanted)
+    return "list", tuple((str(column), name) for column, name in zip(columns, wanted, strict=True))
 
 
 def _of_candidates(
@@ -127,7 +184,7 @@ def _of_candidates(
         if column in free:
             return "arm", ((column, "candidate"),)
     wanted = list(space.names or (f"x{i + 1}" for i in range(len(space.rows[0]))))
-    found = [next((each for each in (PREFIX + name, name) if each in free), None) for name in wanted]
+    found = [_column((PREFIX + name, name), free) for name in wanted]
     lacking = [name for name, column in zip(wanted, found, strict=True) if column is None]
     if lacking:
         raise InvalidArgument(
@@ -152,7 +209,17 @@ def _guessed(free: Sequence[str], header: Sequence[str]) -> tuple[str, tuple[tup
         return "arm", (("arm", "arm"),)
     if not free:
         raise InvalidArgument(f"there is no column but y and time; needs {COLUMNS}; has {_shown(header)}")
-    return "dict", tuple((name, name.removeprefix(PREFIX)) for name in free)
+    return "dict", tuple((name, parted(name)[0].removeprefix(PREFIX)) for name in free)
+
+
+def _column(names: Sequence[str], header: Sequence[str]) -> str | None:
+    """The column that has the first of these names that there is, whether a unit stands beside it or not."""
+    for name in names:
+        alike = [column for column in header if parted(column)[0] == name]
+        found = name if name in alike else next(iter(alike), name)
+        if found in header:
+            return found
+    return None
 
 
 def _shown(names: Sequence[str]) -> str:

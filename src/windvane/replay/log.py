@@ -25,6 +25,7 @@ class Log:
     go back. `noise` has the noise variance of each value, None where it is not known, and `repeats` the
     values measured at one point, of which the value is the mean: () where there is one. `places` say where
     each observation was found ("line 7"), for messages, and `notes` what the reader decided by itself.
+    `outcomes` has the values of constraints that were measured with each value, by name.
     `resets` were asked for: before which observation, and why. An import asks for them again; a replay
     shows what an algorithm finds out without them.
 
@@ -49,18 +50,29 @@ class Log:
     noise: Sequence[float | None] = ()
     repeats: Sequence[Sequence[float]] = ()
     resets: Sequence[tuple[int, str]] = ()
+    outcomes: Sequence[Mapping[str, float]] = ()
     gaps: bool = False  # steps have passed of which nothing counts any longer
 
     def __post_init__(self) -> None:
         keep = object.__setattr__
-        for name in ("points", "values", "times", "metadata", "places", "notes", "noise", "repeats"):
+        for name in (
+            "points",
+            "values",
+            "times",
+            "metadata",
+            "places",
+            "notes",
+            "noise",
+            "repeats",
+            "outcomes",
+        ):
             given = getattr(self, name)
             if given is not None:
                 keep(self, name, _listed(f"Log({name}=)", given))
         count = len(self.points)
         if not count:
             raise InvalidArgument(f"{self.source}: has no observations; there must be at least one")
-        for name in ("values", "times", "metadata", "places", "noise", "repeats"):
+        for name in ("values", "times", "metadata", "places", "noise", "repeats", "outcomes"):
             given = getattr(self, name)
             if given is not None and len(given) != count and (given or name in ("values", "times")):
                 raise InvalidArgument(f"{self.source}: {count} points, but {len(given)} {name}")
@@ -68,6 +80,8 @@ class Log:
         if self.times is not None:
             keep(self, "times", tuple(self._number(row, "time", t) for row, t in enumerate(self.times)))
             self._check_order(self.times)
+        if self.outcomes:
+            keep(self, "outcomes", tuple(self._measured(row, each) for row, each in enumerate(self.outcomes)))
         for row in range(count if self.noise or self.repeats else 0):
             try:
                 Reading.of(**self.told(row))
@@ -82,6 +96,23 @@ class Log:
         """
         values = self.repeats[row] if self.repeats else ()
         return told_as(self.values[row], values, self.noise[row] if self.noise else None)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The names of the constraints of which there is some value."""
+        return tuple(dict.fromkeys(name for each in self.outcomes for name in each))
+
+    def _measured(self, row: int, given: Any) -> dict[str, float]:
+        """The constraints of an observation; what is None was not measured."""
+        if not isinstance(given, Mapping):
+            raise InvalidType(
+                f"{self.where(row)}: outcomes={given!r}: must be a dict such as {{'heat': 84.2}}"
+            )
+        return {
+            str(name): self._number(row, str(name), value)
+            for name, value in given.items()
+            if value is not None
+        }
 
     def _number(self, row: int, name: str, value: Any) -> float:
         try:

@@ -11,11 +11,14 @@ import numpy as np
 
 from windvane.algorithms import ALGORITHMS, make
 from windvane.checks import goal_name, integer, one_of
+from windvane.constraints import Constraint, constraint_names
 from windvane.entries import Entry, parse, with_parts
 from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.optimizer import Optimizer, restore
+from windvane.options.declared import RESERVED
 from windvane.replay.account import Account
 from windvane.replay.cells import point
+from windvane.replay.limits import ConstraintAccount
 from windvane.replay.log import Log, infer_space
 from windvane.replay.read import read_log
 from windvane.replay.report import Replay
@@ -33,6 +36,7 @@ def replay(
     goal: str = "maximize",
     seed: int = 0,
     warmup: int | None = None,
+    constraints: dict[str, Constraint] | None = None,
     on_progress: Progress | None = None,
     **options: Any,
 ) -> Replay:
@@ -48,6 +52,10 @@ def replay(
     and the report says so. The first `warmup` measurements are told but not scored: by default 10, or a
     quarter of a short log. `on_progress(done, total)` is called before the first measurement and after each.
 
+    With `constraints` their values are told as well; those of a file are in the columns of their names. The
+    report says which were violated, when the model of each would have reset, and how far the probability that
+    a limit holds was to be believed.
+
     >>> import windvane as wv
     >>> log = wv.Log([[0.1], [0.9], [0.5], [0.4], [0.6]], [1.0, 0.2, 1.4, 1.5, 1.3])
     >>> found = replay(log, ["gp-ucb", "r-gp-ucb:period=3"], wv.Box([(0, 1)]))
@@ -56,7 +64,20 @@ def replay(
     >>> len(found["gp-ucb"].events)
     5
     """
-    found = log if isinstance(log, Log) else read_log(log, space)
+    if constraints is not None:
+        constraints = constraint_names(constraints, RESERVED)
+        options["constraints"] = constraints
+    found = (
+        log
+        if isinstance(log, Log)
+        else read_log(log, space, outcomes={name: each.unit for name, each in (constraints or {}).items()})
+    )
+    for name in constraints or ():
+        if name not in found.measured:
+            raise InvalidArgument(
+                f"constraints: {found.source} has no value of {name!r}; has "
+                f"{', '.join(found.measured) or 'none: Log(outcomes=[...]), or read_log(outcomes=[...])'}"
+            )
     if space is not None and not isinstance(space, Domain):
         raise InvalidType(f"space={space!r}: must be a wv.Box, wv.Arms, wv.Candidates or wv.Space")
     domain = infer_space(found) if space is None else space
@@ -100,18 +121,22 @@ def _told(
     warmup: int,
     on_row: Callable[[int], None] | None,
 ) -> Account:
-    events, seconds = [], np.empty(len(log))
+    events, seconds, limits = [], np.empty(len(log)), optimizer.constraints
     for row, x in enumerate(points):
         time = None if log.times is None else log.times[row]
+        measured = log.outcomes[row] if log.outcomes else {}
+        outcomes = {name: value for name, value in measured.items() if name in limits}
         started = clock.perf_counter()
         try:
-            events.append(optimizer.tell(x, time=time, **log.told(row)))
+            events.append(optimizer.tell(x, time=time, **log.told(row), **outcomes))
         except WindvaneError as error:
             raise type(error)(f"{log.where(row)}: {label}: {error}") from error
         seconds[row] = clock.perf_counter() - started
         if on_row is not None:
             on_row(row)
-    return Account(label, tuple(events), optimizer.best(context=optimizer.last_context), seconds, warmup)
+    best = optimizer.best(context=optimizer.last_context)
+    accounts = {name: ConstraintAccount.of(name, limit, events, warmup) for name, limit in limits.items()}
+    return Account(label, tuple(events), best, seconds, warmup, accounts)
 
 
 # -- who takes part ----------------------------------------------------------------------------------------

@@ -11,13 +11,18 @@ import numpy as np
 
 from windvane.calibration.text import aligned
 from windvane.checks import one_of
+from windvane.data import Event
+from windvane.moments import is_date, place_text, span_text, time_text
 from windvane.notebook import shown
 from windvane.plots import html
 from windvane.replay.account import LEVELS, Account, Coverage, EstimateWithError, finite
 from windvane.replay.figure import draw
+from windvane.replay.layout import OUTCOME
+from windvane.replay.limits import BELIEVED, ConstraintAccount, held_text, steps_text
 from windvane.replay.log import Log
 from windvane.spaces import Box, Domain
 from windvane.spelling import plain
+from windvane.unit_labels import units_of
 
 SHOWN = 12  # resets of an algorithm that are listed in the text; all of them are in the data
 OFF_POLICY = (
@@ -25,6 +30,13 @@ OFF_POLICY = (
     "well each predicts and when it raises an alarm; what it would have measured instead is not in the log, "
     "and no regret can be had from it."
 )
+
+
+OF_LIMITS = (
+    "The probability that a limit holds is that of the quantity without noise, believed before the value was "
+    "seen; whether it did is said of the value, noise included, so that close to a limit it does less often."
+)
+SAID = ("value", "mean", "std", "probability", "violated", "reset")  # of an outcome, in a table
 
 
 class ReportTable(NamedTuple):
@@ -65,7 +77,7 @@ class Replay:
         times = (
             ""
             if self.log.times is None
-            else f" from time {self.log.times[0]:.10g} to {self.log.times[-1]:.10g}"
+            else f" from {' to '.join(time_text(self.log.times[row]) for row in (0, -1))}"
         )
         return f"{self.log.source}: {count} measurements{times}, {self.goal}, {space_text(self.space)}"
 
@@ -90,7 +102,40 @@ class Replay:
             covered = [coverage_text(account.coverage(level)) for level in LEVELS]
             spread = [figure_text(account.residual_mean), figure_text(account.residual_variance)]
             sure.append([account.label, *covered, *spread])
-        return [ReportTable(scores, told), ReportTable(sureness, sure)]
+        tables = [ReportTable(scores, told), ReportTable(sureness, sure)]
+        return [*tables, *([self._limits_table()] if self._limits else [])]
+
+    @property
+    def _limits(self) -> list[tuple[Account, ConstraintAccount]]:
+        """The constraints of each algorithm."""
+        return [(account, each) for account in self.accounts for each in account.constraints.values()]
+
+    def _limits_table(self) -> ReportTable:
+        """How far the probability that a limit holds was to be believed."""
+        headings: list[tuple[str, ...]] = [("", "algorithm"), ("", "limit"), ("", "violated"), ("", "resets")]
+        headings += [("holds,", "believed"), ("", "and did")]
+        headings += [(f"where believed >= {level:.0%}", "it did") for level in BELIEVED[1:]]
+        rows = []
+        for account, each in self._limits:
+            overall = each.held()
+            rows.append(
+                [
+                    *(account.label, f"{each.name} {each.constraint}", str(len(each.violations))),
+                    *(str(len(each.resets)), f"{overall.expected:.0%}" if overall.total else "–"),
+                    *(held_text(each.held(level)) for level in (0.0, *BELIEVED[1:])),
+                ]
+            )
+        return ReportTable(headings, rows)
+
+    @property
+    def violations(self) -> list[str]:
+        """Which measurements were beyond a limit; the same of every algorithm that has the limit."""
+        lines = {}
+        for _, each in self._limits:
+            steps, label = each.violations, f"{each.name} {each.constraint}"
+            count = f"{len(steps)} of {len(each.outcomes)} measurements" if steps else "never"
+            lines[label] = f"{label}: violated {f'at {count}, {steps_text(steps)}' if steps else count}"
+        return list(lines.values())
 
     @property
     def resets(self) -> list[str]:
@@ -103,26 +148,28 @@ class Replay:
                 continue
             lines.append(f"{account.label}: {len(events)} reset{'s' if len(events) > 1 else ''}")
             for event in events[:SHOWN]:
-                when = (
-                    f"step {event.step}"
-                    if self.log.times is None
-                    else f"step {event.step}, time {event.time:.10g}"
-                )
-                lines.append(f"  {when}: {event.reason}")
+                lines.append(f"  {place_text(event.step, event.time)}: {event.reason}")
             if len(events) > SHOWN:
-                lines.append(f"  ... and {len(events) - SHOWN} more, the last at step {events[-1].step}")
+                last = place_text(events[-1].step, events[-1].time)
+                lines.append(f"  ... and {len(events) - SHOWN} more, the last at {last}")
+        for account, each in self._limits:
+            count = len(each.resets)
+            some = f"{count} reset{'s' if count > 1 else ''}" if count else "no reset"
+            lines.append(f"{account.label}, {each.name}: {some}")
+            lines += each.text()
         return lines
 
     @property
     def beliefs(self) -> list[str]:
         """What each algorithm believes best in the end."""
-        lines = []
+        lines, units = [], units_of(self.space)
         for account in self.accounts:
             best, size = account.best, account.events[-1].size
             held = ", the last measurement set aside" if account.events[-1].set_aside else ""
+            within = "" if best.feasible is None else f", within the limits with {best.feasible:.0%}"
             lines.append(
-                f"{account.label}: best at {shown(best.x)}, {best.mean:.4g} ± {best.std:.2g} "
-                f"(from {size} of {len(self.log)} measurements{held})"
+                f"{account.label}: best at {shown(best.x, units)}, {best.mean:.4g} ± {best.std:.2g} "
+                f"(from {size} of {len(self.log)} measurements{held}){within}"
             )
         return lines
 
@@ -140,9 +187,11 @@ class Replay:
         if self.log.times is not None and len(self.log) > 1:
             usual = float(np.median(np.diff(self.log.times)))
             if not 0.5 <= usual <= 2.0:
+                dates = is_date(self.log.times[0])
                 found.append(
-                    f"The usual time between measurements is {usual:.4g}; a rate (as of tv-gp-ucb) is per "
-                    "unit of time, not per measurement. auto finds the scale itself; or leave the times out."
+                    f"The usual time between measurements is {span_text(usual, dates)}; a rate (as of "
+                    f"tv-gp-ucb) is per {'second' if dates else 'unit of time'}, not per measurement. auto "
+                    "finds the scale itself; or leave the times out."
                 )
         return found
 
@@ -158,11 +207,13 @@ class Replay:
             "distribution with the predicted mean and variance, noise included; in brackets, 95 % (Wilson). "
             "Residuals are standardised: of a right model they have mean 0 and variance 1; above 1 it is too "
             "sure of itself.",
+            *([OF_LIMITS] if self._limits else []),
         ]
 
     def __str__(self) -> str:
         tables = [line for table in self.tables for line in (aligned(*table), "")]
-        parts = [self.about, *self.warnings, "", *tables, *self.resets, "", *self.beliefs, "", *self.notes]
+        parts = [self.about, *self.warnings, "", *tables, *self.resets, ""]
+        parts += [*self.violations, *([""] if self.violations else []), *self.beliefs, "", *self.notes]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
@@ -170,7 +221,8 @@ class Replay:
         parts = [html.paragraphs([self.about, *self.warnings])]
         for headings, rows in self.tables:
             parts.append(html.table(["\n".join(heading).strip() for heading in headings], rows))
-        return f"<div>{''.join(parts)}{html.paragraphs([*self.resets, *self.beliefs, *self.notes])}</div>"
+        said = [*self.resets, *self.violations, *self.beliefs, *self.notes]
+        return f"<div>{''.join(parts)}{html.paragraphs(said)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 
@@ -191,8 +243,15 @@ class Replay:
             "goal": self.goal,
             "warmup": self.warmup,
             "warnings": self.warnings,
+            "constraints": {each.name: str(each.constraint) for _, each in self._limits},
             "algorithms": found,
         }
+
+    def _flat_outcomes(self, event: Event) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name in dict.fromkeys(each.name for _, each in self._limits):
+            found |= _of_an_outcome(event, name)
+        return found
 
     def records(self) -> list[dict[str, Any]]:
         """A flat record for each algorithm and measurement, for a CSV file or a data frame."""
@@ -219,10 +278,18 @@ class Replay:
                         "reason": event.reason,
                         "kept": event.kept,
                         "size": event.size,
+                        **self._flat_outcomes(event),
                         **{f"metadata.{name}": value for name, value in metadata.items()},
                     }
                 )
         return found
+
+
+def _of_an_outcome(event: Event, name: str) -> dict[str, Any]:
+    """What was said of a constraint, as columns; None where it was not measured."""
+    outcome, column = event.outcomes.get(name), f"{OUTCOME}{name}"
+    said = {field: None if outcome is None else getattr(outcome, field) for field in SAID}
+    return {column: said.pop("value")} | {f"{column}.{field}": value for field, value in said.items()}
 
 
 def _flat(x: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def unit_bounds(dim, dtype=torch.float64):
 
 FIGURES = ("mean", "std", "noise_variance", "log_density", "statistic", "threshold")
 REST = ("step", "time", "y", "elapsed", "monitored", "reset", "kept", "size", "set_aside", "outlier")
-REST += ("cause", "told_variance", "values")
+REST += ("cause", "told_variance", "values", "outcomes", "retreat")
 
 
 def drive(opt, loop, steps=60, rate=0.1, jump=None, sign=1.0):

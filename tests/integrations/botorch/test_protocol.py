@@ -331,3 +331,16 @@ def test_a_botorch_that_is_too_old_says_so(version):
 @pytest.mark.parametrize("version", ["0.16.1", "0.18.1", "0.19.0.dev3+g12ab", "1.0", "Unknown"])
 def test_newer_ones_are_fine(version):
     check_version(version)
+
+
+@pytest.mark.parametrize("option", ["constraints", "safe", "start"])
+def test_constraints_are_refused_and_it_says_why(option):
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    with pytest.raises(wv.InvalidType, match=rf"{option}=.*a model of the objective only.*wv.make"):
+        EventTriggeredLoop(SingleTaskGP, bounds, **{option: 0.9})
+    with pytest.raises(wv.InvalidType, match=r"rate=.*no such argument"):
+        EventTriggeredLoop(SingleTaskGP, bounds, rate=0.1)
+    loop = EventTriggeredLoop(SingleTaskGP, bounds, seed=0)
+    with pytest.raises(wv.InvalidType, match=r"tell\(heat=84.0\).*cannot follow constraints"):
+        loop.tell(loop.ask(), 0.5, heat=84.0)
+    assert loop.step == 1

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from optuna.samplers import RandomSampler
 
 from windvane.errors import InvalidArgument, InvalidType, MissingExtra, UnknownName
 from windvane.integrations.optuna import WindvaneSampler
@@ -13,7 +14,20 @@ from windvane.integrations.optuna import WindvaneSampler
     [
         ({"algorithm": "gp-ubc"}, UnknownName, "gp-ucb"),
         ({"rate": 0.1}, InvalidArgument, r"make\('auto'\): does not use rate="),
-        ({"constraints_func": print}, InvalidArgument, "does not use constraints_func="),
+        ({"constraints_func": 0.5}, InvalidType, "constraints_func=0.5"),
+        ({"constraints": 0}, InvalidArgument, "constraints=0"),
+        ({"constraints": ["heat", "heat"]}, InvalidArgument, "different keys"),
+        ({"constraints": "heat"}, InvalidType, "a list of their keys"),
+        ({"safe": 0.9, "start": [{"x": 1}]}, InvalidArgument, "constraints=2 for a constraints_func that"),
+        ({"safe": 0.9, "constraints": 1}, InvalidArgument, r"needs start=\["),
+        ({"start": [{"x": 1}], "constraints": 1}, InvalidArgument, "start=: belongs to safe="),
+        ({"safe": 0.9, "constraints": 1, "start": {"x": 1}}, InvalidType, "a list of dicts"),
+        ({"safe": 1.5, "constraints": 1, "start": [{"x": 1}]}, InvalidArgument, "safe=1.5"),
+        (
+            {"safe": 0.9, "constraints": 1, "start": [{"x": 1}], "independent_sampler": RandomSampler()},
+            InvalidArgument,
+            "knows nothing of what is safe",
+        ),
         ({"algorithm": "et-gp-ucb", "delta": 1.5}, InvalidArgument, "delta=1.5"),
         ({"goal": "minimize"}, InvalidArgument, "Optuna's study decides"),
         ({"kernel": "rbf"}, InvalidType, "kernel='rbf'"),

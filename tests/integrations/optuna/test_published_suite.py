@@ -12,14 +12,19 @@ from windvane.integrations.optuna import WindvaneSampler  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore:The distribution is specified by:UserWarning")
 
 
+def _within(trial):
+    return (-1.0, -0.1 * (trial.number % 3))
+
+
 class TestWindvaneSampler(
     published.BasicSamplerTestCase, published.RelativeSamplerTestCase, published.SingleOnlySamplerTestCase
 ):
     """All classes but the one for several objectives, which Windvane refuses."""
 
-    @pytest.fixture
-    def sampler(self):
-        return lambda: WindvaneSampler(seed=0)
+    @pytest.fixture(params=["free", "constrained"])
+    def sampler(self, request):
+        constraints = {"constraints_func": _within} if request.param == "constrained" else {}
+        return lambda: WindvaneSampler(seed=0, **constraints)
 
 
 def test_nothing_of_the_suite_is_left_out():

@@ -90,7 +90,7 @@ def test_a_failure_is_counted_and_told_as_one_and_its_point_is_left_alone():
             study.tell(trial, state=TrialState.FAIL)
         else:
             study.tell(trial, -((trial.params["x"] - 0.3) ** 2))
-    assert len(set(asked)) == 8
+    assert [asked.count(failed) for failed in asked[3:6]] == [1, 1, 1]  # what worked may be asked for again
     assert min(abs(a - b) for a, b in pairwise(asked[3:7])) > 0.01
     told = study.sampler.learner._pool[-1].told
     assert [each.time for each in told if each.value is not None] == [1, 2, 3, 7, 8]  # the world moved on

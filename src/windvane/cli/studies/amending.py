@@ -6,7 +6,18 @@ import argparse
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, add_writing, from_json, opened, progress, say
+from windvane.cli.studies.common import (
+    add_writing,
+    from_json,
+    number,
+    opened,
+    progress,
+    say,
+    set_up,
+    whole,
+)
+from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, UnknownName
 
 RETRACT = """\
@@ -21,30 +32,24 @@ EPILOG = """\
 examples:
   windvane study {word} filter 7{y} --reason "sensor was cold"
   windvane study {word} filter --record 31{y}     a value that nobody asked for: see windvane study events"""
+OUTCOME = """
+  windvane study correct oven 7 --outcome heat=84.2     only what was told of a constraint was wrong
+  windvane study correct oven 7 --outcome heat=none     it was not measured after all"""
 
 
-def register(verbs: Any) -> None:
-    """Add the verbs."""
-    verb = add_verb(
-        verbs,
-        "retract",
-        retract,
-        "take back a value that was wrong",
-        description=RETRACT,
-        epilog=EPILOG.format(word="retract", y=""),
-    )
+def register_retract(verb: VerbParser) -> None:
+    """The arguments of `retract`."""
+    set_up(verb, retract, description=RETRACT, epilog=EPILOG.format(word="retract", y=""))
     verb.add_argument("trial", metavar="TRIAL", nargs="?", type=int, help=TRIAL)
     _more(verb)
-    verb = add_verb(
-        verbs,
-        "correct",
-        correct,
-        "another value for a trial",
-        description=CORRECT,
-        epilog=EPILOG.format(word="correct", y=" 0.39"),
-    )
-    verb.add_argument("trial", metavar="TRIAL", nargs="?", type=int, help=TRIAL)
-    verb.add_argument("y", metavar="Y", type=float, help="the right value")
+
+
+def register_correct(verb: VerbParser) -> None:
+    """The arguments of `correct`."""
+    set_up(verb, correct, description=CORRECT, epilog=EPILOG.format(word="correct", y=" 0.39") + OUTCOME)
+    verb.add_argument("trial", metavar="TRIAL", nargs="?", help=TRIAL)
+    verb.add_argument("y", metavar="Y", nargs="?", help="the right value; left out: it was right")
+    add_outcomes(verb, "the right value of a constraint, or none if it was not measured; again for the next")
     _more(verb)
 
 
@@ -79,11 +84,32 @@ def retract(given: argparse.Namespace) -> None:
 
 def correct(given: argparse.Namespace) -> None:
     """Put it right."""
-    more = _checked(given, "correct")
+    if given.record is not None and given.y is None:  # then the only number is the value
+        given.trial, given.y = None, given.trial
+    outcomes = outcomes_from(given, none=True)
+    if given.y is None and outcomes is None:
+        raise InvalidArgument("correct: needs Y, the right value, or --outcome NAME=VALUE")
+    y = None if given.y is None else number("Y", given.y)
+    given.trial = None if given.trial is None else whole("TRIAL", given.trial)
+    more = _checked(given, "correct") | {"outcomes": outcomes}
     with opened(given) as study, progress("records") as on_progress:
-        record = study.correct(_target(given, study), given.y, given.reason, on_progress=on_progress, **more)
-    was = words.number(record.event["was"])
-    _said(given, record, f"y = {words.number(record.y)}, which was {was}")
+        check_known(study, outcomes)
+        record = study.correct(_target(given, study), y, given.reason, on_progress=on_progress, **more)
+    _said(given, record, "; ".join(_parts(record)))
+
+
+def _parts(record: Any) -> list[str]:
+    """What was put right."""
+    values = {"y": {"value": record.y, "was": record.event["was"]}, **record.event["outcomes"]}
+    changed = {name: now for name, now in values.items() if now["value"] != now["was"]}
+    return [
+        f"{name} = {_number(now['value'])}, which was {_number(now['was'])}"
+        for name, now in (changed or {"y": values["y"]}).items()
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "not measured" if value is None else words.number(value)
 
 
 def _said(given: argparse.Namespace, record: Any, what: str) -> None:

@@ -9,14 +9,16 @@ from windvane.cli.studies import words
 from windvane.cli.studies.common import (
     add_context,
     add_time,
-    add_verb,
     add_writing,
     context_from,
     from_json,
     opened,
     say,
     seconds,
+    set_up,
+    space_of,
 )
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 
 EPILOG = """\
@@ -28,9 +30,9 @@ with a context in the space: windvane study ask mill --context load=37
 Every call begins a new trial, also while others are out; --key makes a retry give the same one again."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "ask", run, "a point to evaluate, and the number of its trial", epilog=EPILOG)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, epilog=EPILOG)
     add_time(verb, "your timestamp, if the study is told times; default: one step after the last")
     add_context(verb)
     verb.add_argument("--count", type=int, metavar="N", help="so many trials at once, one a line")
@@ -57,9 +59,9 @@ def run(given: argparse.Namespace) -> None:
         more["available"] = from_json("--available", given.available)
     with opened(given) as study:
         if given.format == "values":
-            words.check_values(study.space)  # before a trial is begun that nobody could read
+            words.check_values(space_of(study))  # before a trial is begun that nobody could read
         found = study.ask(given.time, context=context_from(given), count=given.count, **more)
-        space = study.space
+        space = space_of(study)
     for trial in [found] if given.count is None else found:
         if given.json:
             say(trial.as_dict())

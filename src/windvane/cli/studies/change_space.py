@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, add_writing, from_json, opened, progress, say
+from windvane.cli.studies.common import add_writing, from_json, opened, progress, say, set_up, space_of
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 
 DESCRIPTION = """\
@@ -16,9 +16,9 @@ this space, all that was measured inside it; what lies outside is left out, and 
 becomes larger again. Trials that are out and lie outside expire. The whole journal is told again."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "change-space", run, "go on with other bounds or options", description=DESCRIPTION)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, description=DESCRIPTION)
     add_space_arguments(verb)
     verb.add_argument("--reason", metavar="TEXT", default="", help="in words")
     add_writing(verb)
@@ -34,7 +34,7 @@ def run(given: argparse.Namespace) -> None:
         record = study.change_space(
             space, given.reason, metadata=metadata, key=given.key, on_progress=on_progress
         )
-        lines = words.space_lines(study.space)
+        lines = words.space_lines(space_of(study))
     if given.json:
         say(record.as_dict())
         return

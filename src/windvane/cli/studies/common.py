@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,55 +11,32 @@ from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
-from windvane.cli.serve import add_database
+from windvane.cli import terminal
+from windvane.cli.place import add_database
+from windvane.cli.verbs import VerbParser
+from windvane.codec import decode
 from windvane.errors import InvalidArgument
 from windvane.extras import require
+from windvane.spaces import Domain
 
 EXTRA = "studies"
-NEGATIVE = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 
 
-class Words(argparse.ArgumentParser):
-    """Options may stand anywhere between the words, and -1e-05 is a number, not an option."""
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        self._negative_number_matcher = NEGATIVE  # argparse's own knows no exponents before Python 3.14
-        self._within = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Options first, then words, which argparse calls intermixed; that calls this method again."""
-        if self._within:
-            return super().parse_known_args(args, namespace)
-        self._within = True
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self._within = False
-
-
-def add_verb(
-    verbs: Any,
-    word: str,
+def set_up(
+    verb: VerbParser,
     run: Callable[[argparse.Namespace], None],
-    help: str,
     *,
     study: bool = True,
-    **more: Any,
-) -> argparse.ArgumentParser:
-    """A verb with its NAME, unless it is about no study in particular, and with --db and --json."""
-    verb: argparse.ArgumentParser = verbs.add_parser(
-        word,
-        help=help,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        **{"description": f"{help[0].upper()}{help[1:]}.", **more},
-    )
+    description: str | None = None,
+    epilog: str | None = None,
+) -> None:
+    """What the verbs have in common: a NAME, unless it is about no study in particular, --db and --json."""
+    verb.described(description or verb.description or "", epilog)
     if study:
         verb.add_argument("name", metavar="NAME", help="of the study")
     add_database(verb)
     verb.add_argument("--json", action="store_true", help="for programs: JSON on standard output")
     verb.set_defaults(run=run)
-    return verb
 
 
 def add_writing(verb: argparse.ArgumentParser) -> None:
@@ -121,18 +97,24 @@ def opened(given: argparse.Namespace) -> Iterator[Any]:
         yield study
 
 
+def space_of(study: Any) -> Domain:
+    """The space as the definition has it: without the model, which takes time and may be damaged."""
+    found: Domain = decode(study.definition["space"])
+    return found
+
+
 def database(given: argparse.Namespace) -> Any:
     """The database, which must be there."""
     return require("windvane.storage", EXTRA).Database(given.db)
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Called with (done, total): a bar on a terminal, nothing elsewhere."""
+def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Called with (done, total): a bar on a terminal, on standard error, and nothing elsewhere."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         yield lambda _done, _total: None
         return
-    console = require("rich.console", "demo").Console(stderr=True)
+    console = terminal.console(stderr=True)
     with require("rich.progress", "demo").Progress(console=console, transient=True) as bars:
         bar = bars.add_task(what, total=None)
         yield lambda done, total: bars.update(bar, completed=done, total=total)
@@ -163,6 +145,22 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidArgument(f"{twice!r} comes twice")
     return found
+
+
+def number(where: str, text: str) -> float:
+    """A number that was typed."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(f"{where}={text}: must be a number") from None
+
+
+def whole(where: str, text: str) -> int:
+    """A whole number that was typed."""
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidArgument(f"{where}={text}: must be a whole number") from None
 
 
 def seconds(where: str, text: str) -> float | None:

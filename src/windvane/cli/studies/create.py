@@ -10,7 +10,9 @@ from typing import Any
 from windvane.checks import GOALS, one_of
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import EXTRA, add_verb, from_json, say, seconds
+from windvane.cli.studies.common import EXTRA, from_json, say, seconds, set_up, space_of
+from windvane.cli.studies.limits import add_constraints, constraints_from
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.extras import require
 from windvane.spelling import options_from_json, space_from_json
@@ -23,11 +25,14 @@ examples:
   windvane study create recipes --candidates recipes.csv --log-scale gain
   windvane study create line-3 --box 0,1 --algorithm et-gp-ucb --kernel rbf --lengthscale 0.2 \\
       --option noise_variance=0.02 --option trigger=exact-bound
+  windvane study create oven --param power=real:0:10 --constraint "heat<=90 °C" --constraint "purity>=0.8" \\
+      --safe 0.95 --start '{"power": 2}'
   windvane study create line-3 --definition line-3.json
 
 A definition is what the service takes:
   {"space": {"box": [[0, 1]]}, "algorithm": "auto", "goal": "minimize", "seed": 7,
    "expires_after": 3600, "metadata": {}, "options": {"kernel": {"type": "RBF", "lengthscale": [0.2]}}}
+Constraints are {"constraints": {"heat": {"at_most": 90, "unit": "°C"}}, "safe": 0.95, "start": [...]} there.
 Its "name", if it has one, gives way to NAME. Algorithms and options: windvane list algorithms --options."""
 
 KEYS = ("name", "space", "algorithm", "goal", "seed", "expires_after", "metadata", "options")
@@ -46,14 +51,15 @@ BESIDE = (
     "option",
     "kernel",
     "lengthscale",
+    "constraint",
+    "safe",
+    "start",
 )
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(
-        verbs, "create", run, "begin a study; the database is made if there is none", epilog=EPILOG
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, epilog=EPILOG)
     add_space_arguments(verb)
     verb.add_argument("--algorithm", metavar="A", help="default: auto")
     verb.add_argument("--goal", choices=tuple(GOALS), metavar="G", help="maximize (the default) or minimize")
@@ -71,6 +77,7 @@ def register(verbs: Any) -> None:
         metavar="NAME=VALUE",
         help="of the algorithm; the value is JSON or a word",
     )
+    add_constraints(verb)
     verb.add_argument("--metadata", metavar="JSON", help="an object to keep with the study")
     verb.add_argument(
         "--definition", metavar="FILE", help="all of this from a file of JSON; - is standard input"
@@ -88,7 +95,7 @@ def run(given: argparse.Namespace) -> None:
             return
         seed = summary.definition["seed"]
         print(f"study {summary.name!r} in {given.db}: {summary.algorithm}, {summary.goal}, seed {seed}")
-        for line in words.space_lines(study.space):
+        for line in (*words.space_lines(space_of(study)), *words.constraint_lines(summary)):
             print(f"  {line}")
 
 
@@ -124,7 +131,7 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
         raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
     found: dict[str, Any] = options_from_json(raw, "--option")
     found = require("windvane.entries", EXTRA).with_parts("--option ", found)
-    return found | _kernel(given, found)
+    return found | _kernel(given, found) | constraints_from(given, found)
 
 
 def _is_word(text: str) -> bool:

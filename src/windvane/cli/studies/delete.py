@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
-from windvane.cli.studies.common import add_verb, database, say
+from windvane.cli.studies.common import database, say, set_up
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "delete", run, "delete a study and its journal; there is no way back")
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run)
     verb.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
 
 

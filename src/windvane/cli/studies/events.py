@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from windvane.checks import integer
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, opened, say
-from windvane.codec import decode
+from windvane.cli.studies.common import opened, say, set_up, space_of
+from windvane.cli.verbs import VerbParser
+from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
 from windvane.spaces import Domain
 
@@ -18,16 +19,15 @@ KINDS = ("asked", "told", "failed", "expired", "reset", "retracted", "corrected"
 DESCRIPTION = "The journal of a study, oldest first, a record a line; with --json each line is a JSON object."
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(
-        verbs, "events", run, "the journal: what was asked, told, failed, expired", description=DESCRIPTION
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, description=DESCRIPTION)
     verb.add_argument("--after", type=int, default=0, metavar="SEQ", help="only records after this one")
     verb.add_argument("--limit", type=int, metavar="N", help="at most so many")
     verb.add_argument("--last", type=int, metavar="N", help="the newest so many")
     verb.add_argument("--kind", action="append", choices=KINDS, help="only these; may be given again")
     verb.add_argument("--resets", action="store_true", help="only resets")
+    verb.add_argument("--violations", action="store_true", help="only values beyond a limit")
 
 
 def run(given: argparse.Namespace) -> None:
@@ -39,16 +39,16 @@ def run(given: argparse.Namespace) -> None:
             integer(f"--{name}", getattr(given, name), at_least=1)
     integer("--after", given.after, at_least=0)
     with opened(given) as study:
-        space = decode(study.definition["space"])  # without the model, which may be damaged
+        space, constraints = space_of(study), study.summary().constraints
         for record in _found(study, given):
             if given.json:
                 say(record.as_dict())
             else:
-                print(_line(record, space))
+                print(_line(record, space, constraints))
 
 
 def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
-    wanted = {"kinds": given.kind, "resets": given.resets}
+    wanted = {"kinds": given.kind, "resets": given.resets, "violations": given.violations}
     if given.last is not None:
         yield from study.events(limit=given.last, newest=True, **wanted)
         return
@@ -61,14 +61,15 @@ def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
         after, left = page[-1].seq, None if left is None else left - len(page)
 
 
-def _line(record: Any, space: Domain) -> str:
+def _line(record: Any, space: Domain, constraints: Mapping[str, Constraint]) -> str:
     trial = "" if record.trial is None else f"trial {record.trial}"
     begin = f"{record.seq:>6}  {words.moment(record.at)}  {record.kind:<9}  {trial:<9}"
     line = begin if record.x is None else f"{begin}  {words.point(record.x, space)}"
     if record.kind == "redefined":
         line += f"  {record.event['left_out']} outside left out"
     if record.y is not None:
-        line += f"  y={words.number(record.y)}{words.noise(record.event)}"
+        told = f"{words.noise(record.event)}{words.outcomes(record, constraints)}"
+        line += f"  y={words.number(record.y)}{told}"
     if record.reason:
         line += f"  {'RESET: ' if record.reset else ''}{words.line(record.reason)}"
     return line

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, opened, say
+from windvane.cli.studies.common import opened, say, set_up
+from windvane.cli.verbs import VerbParser
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    add_verb(verbs, "explain", run, "why the last reset happened, and what is believed now")
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run)
 
 
 def run(given: argparse.Namespace) -> None:

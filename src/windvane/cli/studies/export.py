@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
-from windvane.cli.studies.common import EXTRA, add_verb, opened, say
+from windvane.cli.studies.common import EXTRA, opened, say, set_up
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.extras import require
 
@@ -20,9 +20,9 @@ The file appears whole or not at all. Data stay as they are: text that a spreads
 is written as it is. `windvane study import` and `windvane replay` read all three formats."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "export", run, "the journal as CSV, JSON lines or Parquet", epilog=EPILOG)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, epilog=EPILOG)
     verb.add_argument("path", metavar="FILE", help="ends in .csv, .jsonl or .parquet; - is standard output")
     verb.add_argument("--format", choices=FORMATS, help="default: as the file ends; csv on standard output")
 
@@ -47,4 +47,4 @@ def _stream(given: argparse.Namespace) -> None:
         raise InvalidArgument("--json with -: standard output is for the journal; --format jsonl is JSON")
     with opened(given) as study:
         for piece, _ in require("windvane.study.export", EXTRA).text(study, given.format or "csv"):
-            sys.stdout.write(piece)
+            sys.stdout.buffer.write(piece.encode())  # UTF-8 wherever it goes, as in a file

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, add_writing, from_json, opened, say
+from windvane.cli.studies.common import add_writing, from_json, opened, say, set_up
+from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = (
     "The evaluation of a trial came to nothing. It is recorded with its reason; the model is told no number."
 )
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "fail", run, "an evaluation that gave no number", description=DESCRIPTION)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, description=DESCRIPTION)
     verb.add_argument("trial", metavar="TRIAL", type=int, help="its number")
     verb.add_argument("reason", metavar="REASON", nargs="?", default="", help="in words")
     add_writing(verb)

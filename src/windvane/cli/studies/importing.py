@@ -3,27 +3,60 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from windvane.cli.studies.common import add_verb, opened, progress, say
+from windvane.cli.columns import add_columns, columns_from
+from windvane.cli.studies.common import opened, progress, say, set_up
+from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
 Tells a study all measurements of a log: CSV, JSON lines or Parquet, by hand or by `windvane study export`.
-The whole log is read and checked first; a mistake is named with its line, and nothing is told then."""
+The whole log is read and checked first; a mistake is named with its line, and nothing is told then.
+
+Interrupt it whenever you like: the same command goes on where it stopped. A log that was imported before, or
+that begins before the last observation of the study, is refused unless you say --again."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "import", run, "tell a study everything in a log", description=DESCRIPTION)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, description=DESCRIPTION)
     verb.add_argument("log", metavar="LOG", help="ends in .csv, .jsonl or .parquet")
     verb.add_argument("--sort", action="store_true", help="in the order of time; else times must not go back")
+    verb.add_argument(
+        "--again", action="store_true", help="also if it was told before, or if time would run backwards"
+    )
+    add_columns(verb)
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        error.add_note("what was told so far is kept; the same command goes on from there")
+        raise
 
 
 def run(given: argparse.Namespace) -> None:
     """Tell it all, with a bar on a terminal."""
-    with opened(given) as study, progress("observations") as on_progress:
-        count = study.import_log(given.log, sort=given.sort, on_progress=on_progress)
+    seen: list[int] = []
+    with opened(given) as study, progress("observations") as on_progress, _resumable():
+
+        def watched(done: int, total: int) -> None:
+            seen.append(done)
+            on_progress(done, total)
+
+        count = study.import_log(
+            given.log,
+            sort=given.sort,
+            again=given.again,
+            on_checked=lambda checked: on_progress(checked, None),
+            on_progress=watched,
+            **columns_from(given),
+        )
     if given.json:
-        say({"observations": count})
-    else:
-        print(f"{given.log}: {count} observations told")
+        say({"observations": count, "before": seen[0]})
+        return
+    before = f"; {seen[0]} were told before it was interrupted" if seen[0] else ""
+    print(f"{given.log}: {count} observations told{before}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib.util import find_spec
-from typing import Any
 
+from windvane.cli import terminal
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, database, say
-from windvane.cli.tables import lines
-from windvane.extras import require
+from windvane.cli.studies.common import database, say, set_up
+from windvane.cli.tables import draw, lines
+from windvane.cli.verbs import VerbParser
 
 HEADINGS = ("name", "algorithm", "goal", "tells", "in use", "resets", "out", "failed", "last")
 GAP = 2  # blanks between columns
@@ -21,9 +21,9 @@ All studies of a database: how many values each was told, how many of them are i
 out, failed evaluations, and when something last happened."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    add_verb(verbs, "list", run, "all studies at a glance", study=False, description=DESCRIPTION)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, study=False, description=DESCRIPTION)
 
 
 def run(given: argparse.Namespace) -> None:
@@ -39,7 +39,7 @@ def run(given: argparse.Namespace) -> None:
             s.algorithm,
             s.goal,
             *map(str, (s.tells, s.size, s.resets, s.pending, s.failed)),
-            words.ago(s.last_at),
+            "damaged" if s.damaged else words.ago(s.last_at),
         )
         for s in studies
     ]
@@ -50,16 +50,17 @@ def run(given: argparse.Namespace) -> None:
 
 
 def _show(rows: list[tuple[str, ...]]) -> None:
-    console, text = require("rich.console", "demo").Console(), require("rich.text", "demo").Text
-    table = require("rich.table", "demo").Table(box=None, padding=(0, GAP, 0, 0))
+    console = terminal.console()
     shown = _fitting(rows, console.width)
-    for heading in shown:
-        side = "right" if heading in NUMBERS else "left"
-        table.add_column(heading, justify=side, overflow="fold", no_wrap=heading != "name")
-    for row in rows:
-        cells = dict(zip(HEADINGS, row, strict=True))
-        table.add_row(*(text(cells[heading]) for heading in shown))  # a name may look like markup
-    console.print(table)
+    places = [HEADINGS.index(heading) for heading in shown]
+    draw(
+        console,
+        shown,
+        [[row[place] for place in places] for row in rows],
+        words=[n for n, heading in enumerate(shown) if heading not in NUMBERS],
+        unbroken=[n for n, heading in enumerate(shown) if heading != "name"],
+        frame=False,
+    )
     if len(shown) < len(HEADINGS):
         left_out = ", ".join(heading for heading in HEADINGS if heading not in shown)
         console.print(f"not shown, for want of room: {left_out}", style="dim", highlight=False)

@@ -7,8 +7,10 @@ import sys
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_verb, from_json, opened, say
+from windvane.cli.studies.common import add_time, from_json, opened, say, set_up, space_of
+from windvane.cli.studies.limits import check_known
 from windvane.cli.tables import lines
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.spelling import plain
 
@@ -16,15 +18,15 @@ EPILOG = """\
 examples:
   windvane study predict press '[0.5, 1]' '[0.6, 1]'
   windvane study predict filter '{"gain": 1.3, "taps": 4}'
+  windvane study predict oven '{"power": 3}' --of heat       a constraint
   windvane study predict press - < points.jsonl             a point a line"""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(
-        verbs, "predict", run, "mean and standard deviation of the objective at points", epilog=EPILOG
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, epilog=EPILOG)
     verb.add_argument("points", metavar="POINT", nargs="+", help="JSON; - reads them from standard input")
+    verb.add_argument("--of", metavar="NAME", help="a constraint; default: the objective")
     add_time(verb, "as of this time; default: one step after the last")
 
 
@@ -34,20 +36,24 @@ def run(given: argparse.Namespace) -> None:
     if not points:
         raise InvalidArgument("POINT: there is none on standard input")
     with opened(given) as study:
-        mean, std = study.predict(points, given.time)
-        space = study.space
+        check_known(study, given.of and [given.of], "--of")
+        mean, std = study.predict(points, given.time, of=given.of)
+        chances = study.feasibility(points, given.time)
+        space = space_of(study)
     if given.json:
-        say({"mean": mean.tolist(), "std": std.tolist()})
+        more = {"feasibility": plain(chances)} if chances else {}
+        say({"mean": mean.tolist(), "std": std.tolist(), **more})
         return
     rows = [
         (
-            words.point(x, space) if isinstance(x, int) else words.point(plain(x)),
+            words.point(x if isinstance(x, int) else plain(x), space),
             words.number(m),
             words.number(s),
+            *(f"{chance[row]:.3g}" for chance in chances.values()),
         )
-        for x, m, s in zip(points, mean, std, strict=True)
+        for row, (x, m, s) in enumerate(zip(points, mean, std, strict=True))
     ]
-    print(lines(("point", "mean", "std"), rows, ""))
+    print(lines(("point", "mean", "std", *(f"{name} holds" for name in chances)), rows, ""))
 
 
 def _points(text: str) -> list[Any]:

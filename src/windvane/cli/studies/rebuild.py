@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from windvane.cli.studies.common import add_verb, opened, progress, say
+from windvane.cli.studies.common import opened, progress, say, set_up
+from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
 A study's state is a checkpoint and the journal after it. Where the checkpoint cannot be read, because it is
@@ -13,9 +13,9 @@ damaged or was written by a version of Windvane with another format, this tells 
 keeps the outcome. Nothing that was told is lost. Nobody else should write to the study meanwhile."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    add_verb(verbs, "rebuild", run, "make a checkpoint anew from the journal", description=DESCRIPTION)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, description=DESCRIPTION)
 
 
 def run(given: argparse.Namespace) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_verb, add_writing, from_json, opened, say
+from windvane.cli.studies.common import add_writing, from_json, opened, say, set_up
+from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
 You know that the system has changed: a new pump, another batch, a repair. What was told before is of the
@@ -14,9 +14,9 @@ past, and no observation stays in use. It is recorded with its reason, and webho
 reset."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "reset", run, "say that the system has changed", description=DESCRIPTION)
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, description=DESCRIPTION)
     verb.add_argument("reason", metavar="REASON", nargs="?", default="", help="in words")
     add_writing(verb)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_verb, add_writing, from_json, opened, say
+from windvane.cli.studies.common import add_time, add_writing, from_json, opened, say, set_up, space_of
+from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
+from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 
 EPILOG = """\
@@ -16,17 +17,16 @@ examples:
   windvane study tell filter 7 -1e-05 --time 1793.5 --metadata '{"operator": "ada"}'
   windvane study tell filter 7 0.93 --std 0.05                        how noisy that value is
   windvane study tell filter 7 0.93 0.88 0.91                         measured three times
+  windvane study tell oven 7 0.93 --outcome heat=84.2                 with the value of a constraint
   windvane study tell filter --at '{"gain": 1.3, "taps": 4}' 0.93     a value that nobody asked for
 
 When this returns 0, the value is on disk. Told again, a trial gives exit code 4, unless --key is the same.
 An evaluation that gave no number: windvane study fail."""
 
 
-def register(verbs: Any) -> None:
-    """Add the verb."""
-    verb = add_verb(
-        verbs, "tell", run, "the value observed in a trial, or at a point of your own", epilog=EPILOG
-    )
+def register(verb: VerbParser) -> None:
+    """The arguments of the verb."""
+    set_up(verb, run, epilog=EPILOG)
     verb.add_argument("trial", metavar="TRIAL", nargs="?", help="its number, unless --at is given")
     verb.add_argument("y", metavar="Y", nargs="+", help="the value; several are repeats")
     verb.add_argument("--at", metavar="JSON", help='the point: [0.5, 1], an arm, or {"gain": 1.3, ...}')
@@ -35,6 +35,7 @@ def register(verbs: Any) -> None:
         "--std", metavar="S", type=float, help="the standard deviation of the noise of a value"
     )
     noise.add_argument("--noise-variance", metavar="V", type=float, help="or its square")
+    add_outcomes(verb, "the value of a constraint, as in heat=84.2; again for the next")
     add_time(verb, "your timestamp; default: one step after the last")
     add_writing(verb)
 
@@ -53,14 +54,15 @@ def run(given: argparse.Namespace) -> None:
     values = [_value(text) for text in numbers]
     y = values if len(values) > 1 else values[0]
     more = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
-    more |= {"noise_variance": given.noise_variance, "std": given.std}
+    more |= {"noise_variance": given.noise_variance, "std": given.std, "outcomes": outcomes_from(given)}
     at = from_json("--at", given.at)
     with opened(given) as study:
+        check_known(study, more["outcomes"])
         if given.at is None:
             record = study.submit_tell(_trial(given.trial), y, given.time, **more)
         else:
             record = study.submit_add(at, y, given.time, **more)
-        space = study.space
+        space, constraints = space_of(study), study.summary().constraints
     if given.json:
         say(record.as_dict())
         return
@@ -72,6 +74,10 @@ def run(given: argparse.Namespace) -> None:
     )
     if record.reason:
         print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
+    for line in words.outcome_lines(event, constraints):
+        print(line)
+    if event.get("retreat") is not None:
+        print(f"note: nothing is believed safe; next is {words.point(event['retreat'], space)}")
 
 
 def _trial(text: str) -> int:

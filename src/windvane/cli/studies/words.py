@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import time as clocks
 from collections.abc import Mapping
-from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from windvane.codec import decode
+from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
+from windvane.moments import utc
 from windvane.spaces import Arms, Candidates, Choice, Context, Domain, Integer, Parameter, Real, Space
 from windvane.spelling import plain
+from windvane.unit_labels import units_of
 
 LONGEST = 90  # characters of an option: a kernel may have thousands of numbers
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
@@ -22,10 +25,14 @@ def point(x: Any, space: Domain | None = None) -> str:
 
     >>> point({"gain": 1.3, "mode": "a b"}), point([0.5, 1 / 3]), point(7)
     ("gain=1.3 mode='a b'", 'x1=0.5 x2=0.333333', 'arm=7')
+    >>> point({"gain": 1.3, "taps": 4}, Space(gain=Real(0, 2, unit="dB"), taps=Integer(1, 8)))
+    'gain=1.3 dB, taps=4'
     """
-    if isinstance(space, Candidates):
+    if isinstance(space, Candidates) and isinstance(x, int):
         return f"candidate={x} ({point(plain(space.row(x)))})"
-    return " ".join(f"{line(name)}={_value(value)}" for name, value in _named(x).items())
+    units = units_of(space)
+    parts = (f"{line(name)}={_value(value)} {units.get(name, '')}" for name, value in _named(x).items())
+    return (", " if units else " ").join(map(str.rstrip, parts))  # a unit stands apart from the next name
 
 
 def values(x: Any, space: Domain | None = None) -> str:
@@ -93,8 +100,8 @@ def noise(event: Mapping[str, Any] | None) -> str:
 
 
 def moment(at: float) -> str:
-    """A time by the clock on the wall."""
-    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
+    """When something was recorded: in UTC, as everywhere."""
+    return utc(at)
 
 
 def span(seconds: float) -> str:
@@ -143,8 +150,54 @@ def option(name: str, value: Any) -> str:
     ('max_step: valve=10', 'delta: 0.1')
     """
     found = decode(value)
-    text = ", ".join(f"{k}={v}" for k, v in found.items()) if isinstance(found, Mapping) else str(found)
+    text = str(found)
+    if name == "start":
+        text = ", or ".join(point(plain(each)) for each in found)
+    elif isinstance(found, Mapping):
+        text = ", ".join(f"{k}={v}" for k, v in found.items())
     return line(f"{name}: {text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'}")
+
+
+def constraint_lines(summary: Any) -> list[str]:
+    """The constraints of a study, one a line, and how sure they must be."""
+    found = [f"{name} {constraint}" for name, constraint in summary.constraints.items()]
+    if summary.safe is not None:
+        found.append(f"asked for only where each holds with a probability of {summary.safe:g}")
+    return [line(each) for each in found]
+
+
+def outcome_lines(event: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> list[str]:
+    """What was told of the constraints at a tell, one a line."""
+    found = []
+    for name, told in (event.get("outcomes") or {}).items():
+        limit = constraints[name]
+        verdict = f"BEYOND ITS LIMIT, {limit}" if told["violated"] else f"within its limit, {limit}"
+        unit = limit.unit and f" {limit.unit}"
+        expected = f"expected {number(told['mean'])} ± {number(told['std'])}{unit}"
+        found.append(f"{name} = {number(told['value'])}{unit}: {verdict}; {expected}")
+        if told["reset"]:
+            found.append(f"RESET of {name}: {told['reason']}")
+    return [line(each) for each in found]
+
+
+def outcomes(record: Any, constraints: Mapping[str, Constraint] = MappingProxyType({})) -> str:
+    """The same in few characters, for a list of records; what is beyond its limit has an exclamation mark.
+
+    >>> from windvane.storage import Record
+    >>> event = {"outcomes": {"heat": {"value": 92.5, "violated": True}}}
+    >>> outcomes(Record(1, "told", 0.0, event=event))
+    '  heat=92.5!'
+    >>> from windvane.constraints import AtMost
+    >>> outcomes(Record(1, "told", 0.0, event=event), {"heat": AtMost(90, unit="°C")})
+    '  heat=92.5 °C!'
+    """
+    told = (record.event or {}).get("outcomes") or {}
+    values = {name: one for name, one in told.items() if one["value"] is not None}
+    units = {name: f" {each.unit}" for name, each in constraints.items() if each.unit}
+    return "".join(
+        f"  {name}={number(one['value'])}{units.get(name, '')}{'!' if one['violated'] else ''}"
+        for name, one in values.items()
+    )
 
 
 def _parameter(parameter: Parameter) -> str:

@@ -25,6 +25,10 @@ from windvane.retention import Empty, LastPoint, Retention
 from windvane.triggers import Memory, PosteriorBound, ResetWindow, Trigger, alarm
 from windvane.triggers.ruling import Ruling, judge, reason
 
+NO_CONSTRAINTS = (
+    "the loop has a model of the objective only, so that it cannot follow constraints; "
+    "wv.make(space, constraints={'heat': wv.AtMost(90)}) can"
+)
 SILENT = Prediction(math.nan, math.nan, math.nan)  # before there is a model
 
 
@@ -72,7 +76,9 @@ class EventTriggeredLoop:
         time_column: bool = False,
         goal: str = "maximize",
         seed: int | None = None,
+        **unknown: Any,
     ) -> None:
+        _refuse("EventTriggeredLoop", unknown)
         if beta is not None and make_acquisition is not None:
             raise InvalidArgument(
                 "beta=, make_acquisition=: give one of the two; your acquisition has its own"
@@ -189,8 +195,9 @@ class EventTriggeredLoop:
 
     # -- telling -----------------------------------------------------------------------------------------
 
-    def tell(self, x: Any, y: Any, time: float | None = None) -> Event:
+    def tell(self, x: Any, y: Any, time: float | None = None, **unknown: Any) -> Event:
         """Record the value `y` observed at `x` (d, or 1 x d); returns everything that happened."""
+        _refuse("tell", unknown)
         point, value = read_point("x", x, self.plan.box), read_value(y)
         stamp, now = self._progress.now(time)
         new = Observation(point, self.plan.sign * value, now, self.step)
@@ -292,3 +299,11 @@ class EventTriggeredLoop:
         loop = cls.__new__(cls)
         loop._begin(plan, progress, torch.device(device), make_model, make_acquisition, optimize)
         return loop
+
+
+def _refuse(where: str, unknown: dict[str, Any]) -> None:
+    """Say why there are no constraints here to whoever gives some."""
+    for name, value in unknown.items():
+        if where == "tell" or name in ("constraints", "safe", "start"):
+            raise InvalidType(f"{where}({name}={value!r}): {NO_CONSTRAINTS}")
+        raise InvalidType(f"{where}({name}={value!r}): there is no such argument")

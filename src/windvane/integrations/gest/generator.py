@@ -27,7 +27,7 @@ from windvane.spaces import Context
 
 STATE_VERSION = 1
 WRITTEN = ("algorithm", "seed", "options", "contexts")  # in a file of Xopt's, beside the VOCS
-DECIDED = ("goal", "space", "name")  # by the VOCS, or by `algorithm`
+DECIDED = ("goal", "space", "name", "constraints")  # by the VOCS, or by `algorithm`
 REMEMBERED = 1000  # events and failures
 logger = logging.getLogger("windvane.gest")
 
@@ -54,6 +54,11 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
 
     Contextual variables are contexts: see `context`. One without a finite domain needs a range, such as
     `contexts={"load": wv.Context(0, 100)}`; so does one that is an integer, a choice, or periodic.
+
+    The constraints of the VOCS are measured with each result. Points are suggested where they are likely to
+    hold; with `safe=0.95` only where each is believed to hold with that probability, for which `start` has to
+    say where to begin: a list of points that are known to be safe. Between two `BOUNDS` are two constraints,
+    `NAME_low` and `NAME_high`.
 
     >>> from gest_api.vocs import VOCS
     >>> vocs = VOCS(variables={"x": [0.0, 10.0]}, objectives={"f": "MINIMIZE"}, constants={"offset": 3.0})
@@ -96,7 +101,9 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     def _blank(self) -> GeneratorKnowledge:
         """What is known before anything is."""
         of, recipe = self._problem, self._recipe
-        optimizer = make(recipe.algorithm, of.space, goal=of.goal, seed=recipe.seed, **recipe.options)
+        optimizer = make(
+            recipe.algorithm, of.space, goal=of.goal, seed=recipe.seed, **of.options(recipe.options)
+        )
         middle = of.space.decode(np.full(of.space.dim, 0.5))
         return GeneratorKnowledge(optimizer, {each.name: middle[each.name] for each in of.contexts} or None)
 
@@ -167,7 +174,7 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     def best(self) -> Best:
         """The point believed best now and under this context, with mean and standard deviation there."""
         found = self.optimizer.best(context=self._known.context)
-        return Best(self._problem.outward(found.x), found.mean, found.std)
+        return replace(found, x=self._problem.outward(found.x))
 
     def reset(self, reason: str = "") -> Event:
         """Something is known to have changed, such as a new pump: what was measured before is the past."""
@@ -190,9 +197,9 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 optimizer.fail(dict(result.point), reason=result.reason)
                 logger.warning("no value at %s: %s", result.point, result.reason)
                 continue
-            events.append(optimizer.tell(dict(result.point), result.value, **result.noise))
-            if events[-1].reset:
-                logger.info("step %d: %s", events[-1].step, events[-1].reason)
+            event = optimizer.tell(dict(result.point), result.value, **result.noise, **result.outcomes)
+            events.append(event)
+            _report(event)
         return GeneratorKnowledge(
             optimizer, context, suggested, tuple(events[-REMEMBERED:]), tuple(failures[-REMEMBERED:])
         )
@@ -273,6 +280,11 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
                 f"vocs: asks to {now.goal} over {now.space}; the state is of a generator that was to "
                 f"{optimizer.goal} over {optimizer.space}"
             )
+        if optimizer.constraints != now.constraints:
+            raise InvalidArgument(
+                f"vocs: has the constraints {_limits(now)}; the state is of a generator with "
+                f"{_limits(optimizer)}"
+            )
         seen = optimizer.space.seen(state.get("context"))
         made._known = GeneratorKnowledge(optimizer, None if seen is None else seen.values, suggested)
         return made
@@ -320,6 +332,23 @@ class WindvaneGenerator(Generator):  # type: ignore[misc]  # gest_api has no typ
     def __reduce__(self) -> Any:
         """A pickle holds the state: libEnsemble and optimas may send a generator to another process."""
         return type(self).restore, (self.vocs, self.state())
+
+
+def _limits(optimizer: Optimizer) -> str:
+    return ", ".join(f"{name} {each}" for name, each in optimizer.constraints.items()) or "none"
+
+
+def _report(event: Event) -> None:
+    """Log what somebody may want to know."""
+    if event.reset:
+        logger.info("step %d: %s", event.step, event.reason)
+    for name, outcome in event.outcomes.items():
+        if outcome.reset:
+            logger.info("step %d: constraint %s: %s", event.step, name, outcome.reason)
+        if outcome.violated:
+            logger.info("step %d: constraint %s is violated: %g", event.step, name, outcome.value)
+    if event.retreat is not None:
+        logger.warning("step %d: nothing is believed safe any more; back to %s", event.step, event.retreat)
 
 
 def _rows(data: Any) -> list[dict[str, Any]]:

@@ -7,14 +7,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gest_api.vocs import VOCS, ContextualVariable, MaximizeObjective, MinimizeObjective
+from gest_api.vocs import (
+    VOCS,
+    BoundsConstraint,
+    ContextualVariable,
+    GreaterThanConstraint,
+    LessThanConstraint,
+    MaximizeObjective,
+    MinimizeObjective,
+)
 
-from windvane.errors import InvalidArgument, InvalidType
+from windvane.constraints import AtLeast, AtMost, Constraint
+from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.integrations.gest.variables import ObservedVariable, Variable, variable
+from windvane.options.declared import RESERVED
 from windvane.spaces import Context, Space
+from windvane.spelling import spelt_name
 
 GOALS = {MinimizeObjective: "minimize", MaximizeObjective: "maximize"}
 ID = "_id"  # the standard's name
+
+
+@dataclass(frozen=True)
+class GestConstraint:
+    """A limit on a column of the results; `name` is what the optimiser calls it."""
+
+    name: str
+    column: str
+    constraint: Constraint
 
 
 @dataclass(frozen=True)
@@ -25,6 +45,7 @@ class GestProblem:
     objective: str
     goal: str
     constants: Mapping[str, Any]
+    constraints: tuple[GestConstraint, ...] = ()
 
     @cached_property
     def space(self) -> Space:
@@ -49,6 +70,26 @@ class GestProblem:
         """What was chosen of a point."""
         return {each.name: point[each.name] for each in self.chosen}
 
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a generator as `make` takes them: with the constraints, and a start in its space."""
+        found = dict(given)
+        if self.constraints:
+            found["constraints"] = {each.name: each.constraint for each in self.constraints}
+        if isinstance(given.get("start"), list | tuple):
+            found["start"] = [self._setting(f"start[{at}]", each) for at, each in enumerate(given["start"])]
+        return found
+
+    def _setting(self, where: str, given: Any) -> dict[str, Any]:
+        if not isinstance(given, Mapping):
+            raise InvalidType(f"{where}={given!r}: must be a dict of variables")
+        for name in given:
+            if name not in self.constants and all(name != each.name for each in self.chosen):
+                raise InvalidArgument(f"{where}: {name!r} is no variable that is chosen")
+        for each in self.chosen:
+            if each.name not in given:
+                raise InvalidArgument(f"{where}: the variable {each.name!r} is missing")
+        return {each.name: each.inward(f"{where}[{each.name!r}]", given[each.name]) for each in self.chosen}
+
 
 def problem(vocs: Any, contexts: Any = None) -> GestProblem:
     """The problem that a VOCS describes; `contexts` says more about its contextual variables.
@@ -68,9 +109,6 @@ def problem(vocs: Any, contexts: Any = None) -> GestProblem:
         names = ", ".join(map(repr, vocs.objective_names))
         count = f"{len(vocs.objectives)} objectives ({names})" if names else "no objective"
         raise InvalidArgument(f"vocs: {count}; Windvane optimises one")
-    if vocs.constraints:
-        names = ", ".join(map(repr, vocs.constraint_names))
-        raise InvalidArgument(f"vocs: constraints are not supported, and there are {names}")
     ((objective, kind),) = vocs.objectives.items()
     goal = GOALS.get(type(kind))
     if goal is None:
@@ -78,16 +116,43 @@ def problem(vocs: Any, contexts: Any = None) -> GestProblem:
             f"vocs: objective {objective!r}: must be MINIMIZE or MAXIMIZE, not {type(kind).__name__}"
         )
     inputs = [*vocs.variable_names, *vocs.constant_names]
-    for name in inputs:
-        if name in (objective, ID) or inputs.count(name) > 1:
+    for name in (*inputs, *vocs.constraint_names):
+        if name in (objective, ID) or [*inputs, *vocs.constraint_names].count(name) > 1:
             raise InvalidArgument(f"vocs: the name {name!r} is taken twice")
     contexts = _contexts(vocs, contexts)
     variables = tuple(variable(name, given, contexts.get(name)) for name, given in vocs.variables.items())
     if all(isinstance(each, ObservedVariable) for each in variables):
         raise InvalidArgument("vocs: all variables are contextual; there must be one to choose")
-    return GestProblem(
-        variables, objective, goal, {name: each.value for name, each in vocs.constants.items()}
-    )
+    constants = {name: each.value for name, each in vocs.constants.items()}
+    return GestProblem(variables, objective, goal, constants, _constraints(vocs))
+
+
+def _constraints(vocs: VOCS) -> tuple[GestConstraint, ...]:
+    """The limits of a VOCS; between two bounds are two of them.
+
+    >>> vocs = VOCS(variables={"x": [0, 1]}, objectives={}, constraints={"g": ["BOUNDS", 0, 1]})
+    >>> [(each.name, str(each.constraint)) for each in _constraints(vocs)]
+    [('g_low', '>= 0'), ('g_high', '<= 1')]
+    """
+    found: list[GestConstraint] = []
+    for column, given in vocs.constraints.items():
+        try:
+            if isinstance(given, BoundsConstraint):
+                sides = {"_low": AtLeast(given.range[0]), "_high": AtMost(given.range[1])}
+            elif isinstance(given, LessThanConstraint):
+                sides = {"": AtMost(given.value)}
+            elif isinstance(given, GreaterThanConstraint):
+                sides = {"": AtLeast(given.value)}
+            else:
+                raise InvalidType("must be LESS_THAN, GREATER_THAN or BOUNDS")
+        except WindvaneError as error:
+            raise type(error)(f"vocs: constraint {column!r}: {error}") from None
+        for end, constraint in sides.items():
+            name = spelt_name(column + end, RESERVED)
+            if any(each.name == name for each in found):
+                raise InvalidArgument(f"vocs: constraint {column!r}: the name {name!r} is taken twice")
+            found.append(GestConstraint(name, column, constraint))
+    return tuple(found)
 
 
 def _contexts(vocs: VOCS, given: Any) -> dict[str, Context]:

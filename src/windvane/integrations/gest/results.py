@@ -22,7 +22,8 @@ NOISE = {"_std": "std", "_var": "noise_variance"}  # after the objective's name;
 class Result:
     """One evaluated point; `value` is None if there is none, and `reason` says why.
 
-    `noise` has the standard deviation or the variance of the noise in it, as `tell` takes it, if known.
+    `noise` has the standard deviation or the variance of the noise in it, as `tell` takes it, if known, and
+    `outcomes` the constraints that were measured, by the names that the optimiser has for them.
     """
 
     point: Mapping[str, Any]
@@ -30,6 +31,7 @@ class Result:
     reason: str
     id: int | None
     noise: Mapping[str, float] = field(default_factory=dict)
+    outcomes: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_all(
@@ -43,9 +45,9 @@ def read_all(
     >>> from windvane.integrations.gest.problem import problem
     >>> of = problem(VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}))
     >>> read_all([{"x": 0.5, "f": 2.0}], of, 0)
-    [Result(point={'x': 0.5}, value=2.0, reason='', id=None, noise={})]
+    [Result(point={'x': 0.5}, value=2.0, reason='', id=None, noise={}, outcomes={})]
     >>> read_all([{"x": 0.5}], of, 0)
-    [Result(point={'x': 0.5}, value=None, reason="no value for 'f'", id=None, noise={})]
+    [Result(point={'x': 0.5}, value=None, reason="no value for 'f'", id=None, noise={}, outcomes={})]
     >>> read_all([{"x": 1.5, "f": 2.0}], of, 0)
     Traceback (most recent call last):
     windvane.errors.InvalidArgument: results[0]['x']=1.5: must be a finite number at least 0 and at most 1
@@ -77,7 +79,10 @@ def _read(where: str, result: Any, problem: GestProblem, issued: int, context: M
     for name, constant in problem.constants.items():
         _check_constant(f"{where}[{name!r}]", result.get(name), constant)
     number = _id(f"{where}['{ID}']", result.get(ID), issued)
-    return Result(point, value, reason, number, {} if value is None else _noise(where, result, problem))
+    outcomes = _outcomes(where, result, problem)
+    if value is None:
+        return Result(point, value, reason, number)
+    return Result(point, value, reason, number, _noise(where, result, problem), outcomes)
 
 
 def _value(where: str, result: Mapping[str, Any], name: str) -> tuple[float | None, str]:
@@ -110,6 +115,17 @@ def _noise(where: str, result: Mapping[str, Any], problem: GestProblem) -> dict[
         largest = LARGEST if name.endswith("_std") else LARGEST**2
         return {NOISE[name[-4:]]: real(f"{where}[{name!r}]", value, above=0.0, at_most=largest)}
     return {}
+
+
+def _outcomes(where: str, result: Mapping[str, Any], problem: GestProblem) -> dict[str, float]:
+    """The constraints that were measured: not those that are missing or not finite."""
+    found = {}
+    for each in problem.constraints:
+        value = single(result.get(each.column))
+        if value is None or _missing(value) or (isinstance(value, float) and math.isinf(value)):
+            continue
+        found[each.name] = real(f"{where}[{each.column!r}]", value, at_least=-LARGEST, at_most=LARGEST)
+    return found
 
 
 def _id(name: str, given: Any, issued: int) -> int | None:

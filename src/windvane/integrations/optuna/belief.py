@@ -14,6 +14,7 @@ from windvane.checks import integer
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna import notes
 from windvane.integrations.optuna.branches import branches, of_branch, reachable
+from windvane.integrations.optuna.choosing import ranked
 from windvane.integrations.optuna.columns import point
 from windvane.integrations.optuna.history import Finished, TrialReading, observations
 from windvane.integrations.optuna.learner import Learner, OptunaProblem, ToldOptimizer
@@ -26,7 +27,8 @@ class BestNow:
 
     Both are in the units of the study, noise excluded. What they rest on: `in_use` observations; `age` trials
     have ended since the nearest of them was made; `last_reset` is the number of the trial at which older ones
-    were thrown away, None if that has never happened.
+    were thrown away, None if that has never happened. `feasible` is how probably all constraints hold there,
+    None if no trial has any.
     """
 
     params: dict[str, Any]
@@ -35,6 +37,7 @@ class BestNow:
     in_use: int
     age: int
     last_reset: int | None
+    feasible: float | None = None
 
 
 def best_now(
@@ -72,7 +75,9 @@ def best_now(
             live = learner.after(OptunaProblem(of, goal, seed), told)
             found.append(_believed(live, history, numbers, fixed, now))
     sign = 1.0 if goal == "maximize" else -1.0
-    return max(found, key=lambda each: sign * each.mean)
+    return max(
+        found, key=lambda each: ranked(1.0 if each.feasible is None else each.feasible, sign * each.mean)
+    )
 
 
 def _reader(
@@ -104,16 +109,18 @@ def _believed(
     fixed: dict[str, Any],
     now: float,
 ) -> BestNow:
-    params, mean, std = live.best(now)
+    best = live.best(now)
+    params = best.x
     return BestNow(
         params={**fixed, **params},
-        mean=mean,
-        std=std,
+        mean=best.mean,
+        std=best.std,
         in_use=live.optimizer.size,
         age=_age(live, params, [trial.number for trial in history], numbers),
         last_reset=next(
             (n for n, e in zip(reversed(numbers), reversed(live.events), strict=True) if e.reset), None
         ),
+        feasible=best.feasible,
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from optuna.trial import FrozenTrial
 
+from windvane.errors import InvalidArgument
+from windvane.feasibility import LIKELY
 from windvane.integrations.optuna.branches import TRIES, Branch, branches, hopeful, of_branch, reachable
 from windvane.integrations.optuna.columns import Columns, untried
 from windvane.integrations.optuna.history import Finished, avoided, observations
@@ -45,6 +47,7 @@ class Suggestion(NamedTuple):
     params: dict[str, Any]
     tries: int
     optimism: float
+    feasible: float = 1.0  # how probably the constraints hold
 
 
 def choose(learner: Learner, scene: SuggestionInputs, of: Columns, startup: int) -> dict[str, Any]:
@@ -56,14 +59,22 @@ def choose(learner: Learner, scene: SuggestionInputs, of: Columns, startup: int)
     if len(numbers) < startup:
         return {}
     among = branches(scene.history)
-    new = untried(of, scene.tried(), leading=len(among) > 1)
+    safe = learner.constraints.safe is not None
+    if safe and len(among) > 1:
+        raise InvalidArgument(
+            "safe=: all trials must have the same parameters, for nothing is known of one under those of "
+            f"another; there are {' and '.join(str(sorted(each)) for each in among)}"
+        )
+    new = {} if safe else untried(of, scene.tried(), leading=len(among) > 1)
     if len(among) == 1:
-        of = hopeful(scene.history, of)
+        of = of if safe else hopeful(scene.history, of)
         told, _ = observations(scene.history, of)
         live = learner.after(scene.problem(of), told)
         return {**live.ask(scene.now, scene.beside(of), scene.fixed), **new}
     found = [_in_branch(learner, scene, branch) for branch in reachable(scene.history, among)]
-    best = max(found, key=lambda each: (-min(each.tries, TRIES), each.optimism)).params
+    best = max(
+        found, key=lambda each: (-min(each.tries, TRIES), *ranked(each.feasible, each.optimism))
+    ).params
     if new:  # nobody knows where it leads
         best = {each.name: best[each.name] for each in of if each.name in best}
     return {**best, **new}
@@ -88,7 +99,17 @@ def _in_branch(learner: Learner, scene: SuggestionInputs, branch: Branch) -> Sug
     told, numbers = observations([trial for trial in scene.history if trial.params.keys() == branch], of)
     live = learner.after(scene.problem(of), told)
     params = live.ask(scene.now, scene.beside(of), scene.fixed)
-    return Suggestion({**fixed, **params}, len(numbers), live.optimism(params, scene.now))
+    optimism, feasible = live.optimism(params, scene.now), live.feasible(params, scene.now)
+    return Suggestion({**fixed, **params}, len(numbers), optimism, feasible)
+
+
+def ranked(feasible: float, promise: float) -> tuple[float, float]:
+    """What to compare branches by: where the constraints are likely to hold only the promise counts.
+
+    >>> ranked(0.9, 1.0) > ranked(0.6, 0.5) > ranked(0.3, 2.0)
+    True
+    """
+    return min(feasible, LIKELY), promise
 
 
 def _inside(trial: Finished, branch: Branch) -> bool:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from optuna.distributions import BaseDistribution
@@ -19,6 +20,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.columns import Columns, inward, widest
+from windvane.integrations.optuna.constrained import outcomes
 from windvane.reading import LARGEST, noise_of_one
 
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
@@ -41,6 +43,7 @@ class Finished(NamedTuple):
     planned: frozenset[str] = frozenset()  # the parameters that were chosen before it began
     failed: bool = False  # it was to give a value and gave none; a pruned trial was not
     noise: float | None = None  # the noise variance of the value, if the trial says so
+    outcomes: Mapping[str, float] = MappingProxyType({})  # its constraints, by Optuna's keys
 
 
 class Told(NamedTuple):
@@ -50,6 +53,7 @@ class Told(NamedTuple):
     value: float | None
     time: float
     noise: float | None = None
+    outcomes: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -75,20 +79,24 @@ class TrialReading:
     def history(self, study: Study) -> list[Finished]:
         """The trials that have ended, in the order in which they did."""
         trials = study.get_trials(deepcopy=False, states=FINISHED)
-        trials.sort(key=_ended)
-        return [self.read(trial, position) for position, trial in enumerate(trials, start=1)]
+        ended = _ended(trials)
+        trials.sort(key=lambda trial: (ended[trial.number], trial.number))
+        return [self.read(trial, at, ended[trial.number]) for at, trial in enumerate(trials, start=1)]
 
-    def read(self, trial: FrozenTrial, position: int) -> Finished:
+    def read(self, trial: FrozenTrial, position: int, ended: float) -> Finished:
         """A trial that has ended, the `position`-th to do so; storages hand out the same object again."""
         known = self._read.get(trial._trial_id)
         if known is not None and known[0] is trial and known[1] == position:
             return known[2]
         value = self.value(trial.state, trial.values)
-        time = self.time(_ended(trial)[0], position)
+        time = self.time(ended, position)
         planned = frozenset(trial.system_attrs.get(ASKED, {}).get("meant", ()))
         failed = value is None and trial.state != TrialState.PRUNED
         noise = None if value is None else noise_told(trial)
-        found = Finished(trial.number, trial.params, trial.distributions, value, time, planned, failed, noise)
+        found = Finished(
+            *(trial.number, trial.params, trial.distributions, value, time, planned, failed, noise),
+            {} if value is None else outcomes(trial.system_attrs),
+        )
         self._read[trial._trial_id] = (trial, position, found)
         return found
 
@@ -99,10 +107,11 @@ class TrialReading:
             return None
         return float(values[0])
 
-    def time(self, moment: datetime | None, position: int) -> float:
+    def time(self, moment: float | None, position: int) -> float:
         """The model's time: how many trials had ended, failures included, or how many steps had passed."""
         if isinstance(self.clock, timedelta):
-            return (moment or datetime.now()).timestamp() / self.clock.total_seconds()
+            now = datetime.now().timestamp() if moment is None else moment
+            return now / self.clock.total_seconds()
         return float(position)
 
 
@@ -120,8 +129,26 @@ def noise_told(trial: FrozenTrial) -> float | None:
         return None
 
 
-def _ended(trial: FrozenTrial) -> tuple[datetime, int]:
-    return trial.datetime_complete or trial.datetime_start or datetime.min, trial.number
+def _ended(trials: Sequence[FrozenTrial]) -> dict[int, float]:
+    """When each trial ended, by its number, in seconds since 1970.
+
+    Optuna writes what the clock on the wall says, which shows one hour twice when clocks go back. Trials
+    start in the order of their numbers, and end after they started: that tells which of the two is meant.
+    """
+    found, last = {}, -math.inf
+    for trial in sorted(trials, key=lambda trial: trial.number):
+        start = _not_before(last, trial.datetime_start)
+        found[trial.number] = max(start, _not_before(start, trial.datetime_complete))
+        last = max(last, start)
+    return found
+
+
+def _not_before(earliest: float, moment: datetime | None) -> float:
+    """The first time at or after `earliest` at which clocks showed this; if none was, the first at all."""
+    if moment is None:
+        return -math.inf
+    shown = [moment.replace(fold=fold).timestamp() for fold in (0, 1)]
+    return next((stamp for stamp in shown if stamp >= earliest), shown[0])
 
 
 def observations(history: Sequence[Finished], of: Columns) -> tuple[list[Told], list[int]]:
@@ -130,7 +157,7 @@ def observations(history: Sequence[Finished], of: Columns) -> tuple[list[Told], 
     for trial in history:
         point = inward(of, trial.params) if trial.failed or trial.value is not None else None
         if point is not None:
-            told.append(Told(point, trial.value, trial.time, trial.noise))
+            told.append(Told(point, trial.value, trial.time, trial.noise, trial.outcomes))
             if trial.value is not None:
                 numbers.append(trial.number)
     return told, numbers

@@ -7,16 +7,19 @@ another order than was expected, an optimiser that was told less is taken, or a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from windvane.algorithms import ALGORITHMS, make
 from windvane.checks import one_of
-from windvane.data import Event
+from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.columns import Columns, outward, point, space
+from windvane.integrations.optuna.constrained import OPTIONS, TrialConstraints, limits, spelt
 from windvane.integrations.optuna.history import Told
 from windvane.optimizer import Optimizer
 from windvane.spaces import Box, Context, Space
@@ -25,11 +28,12 @@ KEPT = 16  # optimisers in memory: one for each set of parameters, and one more 
 
 
 class OptunaProblem(NamedTuple):
-    """What an optimiser is made for."""
+    """What an optimiser is made for; `keys` are those of the constraints."""
 
     columns: Columns
     goal: str
     seed: int
+    keys: tuple[str, ...] = ()
 
 
 class ToldOptimizer:
@@ -48,7 +52,10 @@ class ToldOptimizer:
             if new.value is None:
                 self.optimizer.fail(x, time)
             else:
-                self.events.append(self.optimizer.tell(x, new.value, time, noise_variance=new.noise))
+                outcomes = {spelt(key): value for key, value in new.outcomes.items()}
+                self.events.append(
+                    self.optimizer.tell(x, new.value, time, noise_variance=new.noise, **outcomes)
+                )
             self.told.append(new)
 
     def ask(
@@ -88,10 +95,18 @@ class ToldOptimizer:
         mean, std = self.optimizer.predict([here], self._not_before(time))
         return float((mean[0] if self.problem.goal == "maximize" else -mean[0]) + 2.0 * std[0])
 
-    def best(self, time: float) -> tuple[dict[str, Any], float, float]:
+    def feasible(self, params: Mapping[str, Any], time: float) -> float:
+        """How probably all constraints hold at this point."""
+        of = self.problem.columns
+        here = point(of, [each.inward(params[each.name]) for each in of])
+        return math.prod(
+            float(p[0]) for p in self.optimizer.feasibility([here], self._not_before(time)).values()
+        )
+
+    def best(self, time: float) -> Best:
         """The point believed best, in Optuna's terms, with mean and standard deviation."""
         best = self.optimizer.best(self._not_before(time))
-        return outward(self.problem.columns, best.x), best.mean, best.std
+        return replace(best, x=outward(self.problem.columns, best.x))
 
     def copy(self) -> ToldOptimizer:
         """Another one that has been told the same."""
@@ -110,6 +125,8 @@ class Learner:
     def __init__(self, algorithm: str, options: Mapping[str, Any]) -> None:
         self.algorithm = one_of("algorithm", algorithm, ALGORITHMS)
         self.options = {name: value for name, value in options.items() if value is not None}
+        self.constraints = TrialConstraints.of(self.options)
+        self._own = {name: value for name, value in self.options.items() if name not in OPTIONS}
         self._pool: list[ToldOptimizer] = []
         self._check()
 
@@ -118,8 +135,13 @@ class Learner:
         for name in {"goal", "space"} & self.options.keys():
             raise InvalidArgument(f"{name}={self.options[name]!r}: Optuna's study decides about it")
         coordinates = _coordinates(self.options.get("kernel"))
+        asked: dict[str, Any] = {}
+        if self.constraints.keys:
+            asked = {"constraints": limits(self.constraints.keys)}
+        if self.constraints.safe is not None:
+            asked |= {"safe": self.constraints.safe, "start": [[0.5] * coordinates]}
         try:
-            make(self.algorithm, Box([(0.0, 1.0)] * coordinates), seed=0, **self.options)
+            make(self.algorithm, Box([(0.0, 1.0)] * coordinates), seed=0, **asked, **self._own)
         except TypeError as error:
             if isinstance(error, InvalidType):
                 raise
@@ -129,11 +151,14 @@ class Learner:
         self, problem: OptunaProblem, observations: Sequence[Told], *, keep: bool = False
     ) -> ToldOptimizer:
         """The optimiser that has been told these observations; `keep` the one that has been told fewer."""
+        problem = problem._replace(keys=self.constraints.seen(each.outcomes for each in observations))
         live = self._closest(problem, observations)
         if live is None:
-            columns, goal, seed = problem
+            columns, goal, seed, keys = problem
+            constrained = self.constraints.options(keys, columns)
             live = ToldOptimizer(
-                problem, make(self.algorithm, space(columns), goal=goal, seed=seed, **self.options)
+                problem,
+                make(self.algorithm, space(columns), goal=goal, seed=seed, **constrained, **self._own),
             )
             self._pool.append(live)
         elif keep and len(live.told) < len(observations):

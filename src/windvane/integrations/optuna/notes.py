@@ -4,7 +4,9 @@ Attributes of the study: `windvane:sampler` (what it takes to make the sampler a
 `windvane:resets` (the numbers of the trials at which old data were thrown away) and `windvane:believed` (the
 heaviest hypothesis, for an algorithm that weighs several). Attributes of a trial: `windvane:in_use`, how many
 observations the model rests on after it; `windvane:reset`, `windvane:reason` and `windvane:kept` where there
-was a reset; `windvane:remark` where something else was odd.
+was a reset; `windvane:remark` where something else was odd. `windvane:violated` are the constraints that were
+above 0, `windvane:constraint_resets` those whose own old data were thrown away, with the reason and how many
+were kept, and `windvane:retreat` is there where nothing is believed safe any more after the trial.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ REASON = "windvane:reason"
 KEPT = "windvane:kept"
 IN_USE = "windvane:in_use"
 REMARK = "windvane:remark"
+VIOLATED = "windvane:violated"
+CONSTRAINT_RESETS = "windvane:constraint_resets"
+RETREAT = "windvane:retreat"
 
 
 @dataclass(frozen=True)
@@ -107,27 +112,36 @@ def write(study: Study, trial: FrozenTrial, event: Event, numbers: Sequence[int]
         mark_study(study, RESETS, sorted({*earlier, trial.number}))
     elif why:
         remark(study, trial, why)
+    if event.violated:
+        _mark(study, trial, VIOLATED, list(event.violated))
+    thrown = {
+        name: [in_trials(each.reason, numbers), each.kept]
+        for name, each in event.outcomes.items()
+        if each.reset
+    }
+    if thrown:
+        _mark(study, trial, CONSTRAINT_RESETS, thrown)
+    if event.retreat is not None:
+        _mark(study, trial, RETREAT, True)
 
 
 def in_trials(reason: str, numbers: Sequence[int]) -> str:
     """A reason with the numbers of trials in the place of steps, which count what was told from 1.
 
-    >>> in_trials("a sudden change at step 2 is believed with 0.99 (changed at 3: 0.004)", [0, 4, 5])
-    'a sudden change at trial 4 is believed with 0.99 (changed at trial 5: 0.004)'
+    >>> in_trials("a sudden change at step 2 is believed with probability 0.99", [0, 4, 5])
+    'a sudden change at trial 4 is believed with probability 0.99'
     >>> in_trials("the regime of steps 1 to 2 is back since step 3", [0, 4, 5])
     'the regime of trials 0 to 4 is back since trial 5'
+    >>> in_trials("a sudden change at time 5 (step 2) is believed", [0, 4, 5])
+    'a sudden change at trial 4 is believed'
     """
     reason = re.sub(
         r"\bsteps (\d+) to (\d+)",
         lambda found: f"trials {numbers[int(found[1]) - 1]} to {numbers[int(found[2]) - 1]}",
         reason,
     )
-    return re.sub(r"\b(changed at|step) (\d+)", lambda found: _in_trials(found, numbers), reason)
-
-
-def _in_trials(found: re.Match[str], numbers: Sequence[int]) -> str:
-    words = "trial" if found[1] == "step" else f"{found[1]} trial"
-    return f"{words} {numbers[int(found[2]) - 1]}"
+    reason = re.sub(r"\btime [^ ]+ \(step (\d+)\)", r"step \1", reason)  # which is counted in trials, too
+    return re.sub(r"\bstep (\d+)", lambda found: f"trial {numbers[int(found[1]) - 1]}", reason)
 
 
 def remark(study: Study, trial: FrozenTrial, text: str) -> None:
@@ -141,11 +155,15 @@ def _mark(study: Study, trial: FrozenTrial, key: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Reset:
-    """Old data were thrown away when this trial ended; `kept` observations survived."""
+    """Old data were thrown away when this trial ended; `kept` observations survived.
+
+    Those of the objective, or of a `constraint`: c0, c1, ... are what `constraints_func` returned.
+    """
 
     trial: int
     reason: str
     kept: int
+    constraint: str | None = None
 
 
 def resets(study: Study) -> list[Reset]:
@@ -155,9 +173,11 @@ def resets(study: Study) -> list[Reset]:
     >>> resets(optuna.create_study())
     []
     """
-    trials = study.get_trials(deepcopy=False, states=FINISHED)
-    marked = [trial for trial in trials if trial.user_attrs.get(RESET)]
-    return [
-        Reset(trial.number, trial.user_attrs.get(REASON, ""), trial.user_attrs.get(KEPT, 0))
-        for trial in marked
-    ]
+    found = []
+    for trial in study.get_trials(deepcopy=False, states=FINISHED):
+        attributes = trial.user_attrs
+        if attributes.get(RESET):
+            found.append(Reset(trial.number, attributes.get(REASON, ""), attributes.get(KEPT, 0)))
+        for name, (reason, kept) in attributes.get(CONSTRAINT_RESETS, {}).items():
+            found.append(Reset(trial.number, reason, kept, name))
+    return found

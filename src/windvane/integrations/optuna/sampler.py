@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from threading import RLock
 from typing import Any
@@ -12,21 +12,31 @@ from typing import Any
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
+from optuna.samplers._base import _process_constraints_after_trial
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from windvane.checks import integer
-from windvane.errors import InvalidType
+from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna import notes, workers
 from windvane.integrations.optuna.branches import branches, of_branch, reachable, shared
 from windvane.integrations.optuna.choosing import SuggestionInputs, choose, choose_along
-from windvane.integrations.optuna.columns import column, columns
-from windvane.integrations.optuna.history import Clock, Finished, TrialReading, observations, search_space
+from windvane.integrations.optuna.columns import Column, column, columns
+from windvane.integrations.optuna.constrained import outcomes
+from windvane.integrations.optuna.history import (
+    Clock,
+    Finished,
+    TrialReading,
+    noise_told,
+    observations,
+    search_space,
+)
 from windvane.integrations.optuna.learner import Learner, ToldOptimizer
 from windvane.integrations.optuna.notes import Recipe
 
 STREAM = 7_368_787  # so that what is drawn here has nothing to do with what the optimiser draws
 REMEMBERED = 1024  # trials that were asked for and have not ended
+ConstraintsFunction = Callable[[FrozenTrial], Sequence[float]]
 Place = tuple[Any, int, str]  # where a study is: two in different storages may have the same name
 
 
@@ -46,6 +56,12 @@ class WindvaneSampler(BaseSampler):
 
     What `study.enqueue_trial` fixes of a trial is a context: the other parameters are chosen to go with it.
     So a load that is measured is a parameter, and each trial is enqueued with its value.
+
+    Constraints are Optuna's: `constraints_func` takes a trial that has ended and returns numbers, each of
+    which is to be at most 0, or the trial calls `set_constraint` itself. Trials are suggested where all of
+    them are likely to hold. With `safe=0.95` they are suggested only where each is believed to hold with that
+    probability; this needs `start`, a list of parameters that are known to be safe, with which it begins, and
+    `constraints`, how many values there will be, or a list of the keys that are set.
 
     >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -67,11 +83,19 @@ class WindvaneSampler(BaseSampler):
         n_startup_trials: int = 1,
         clock: Clock = "trials",
         consider_pruned_trials: bool = False,
+        constraints_func: ConstraintsFunction | None = None,
         **options: Any,
     ) -> None:
+        if constraints_func is not None and not callable(constraints_func):
+            raise InvalidType(f"constraints_func={constraints_func!r}: must be a function of a trial")
         if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
             raise InvalidType(f"independent_sampler={independent_sampler!r}: must be a sampler of Optuna")
         self.learner = Learner(algorithm, options)
+        if independent_sampler is not None and self.learner.constraints.safe is not None:
+            raise InvalidArgument(
+                "independent_sampler=: knows nothing of what is safe; leave it out with safe="
+            )
+        self._constraints_func = constraints_func
         self._seed = None if seed is None else integer("seed", seed, at_least=0)
         self._independent = independent_sampler
         self._startup = integer("n_startup_trials", n_startup_trials, at_least=1)
@@ -87,7 +111,9 @@ class WindvaneSampler(BaseSampler):
 
     def __getstate__(self) -> dict[str, Any]:
         """Only what it was made with: the rest is in the study, and a copy learns it from there."""
-        made = {name: self.__dict__[name] for name in ("_seed", "_independent", "_startup")}
+        made = {
+            name: self.__dict__[name] for name in ("_seed", "_independent", "_startup", "_constraints_func")
+        }
         reading = (self.reading.clock, self.reading.consider_pruned_trials)
         return {**made, "learner": (self.learner.algorithm, self.learner.options), "reading": reading}
 
@@ -141,6 +167,8 @@ class WindvaneSampler(BaseSampler):
                     self._announce(study, trial)
             if param_name in chosen and wanted.inward(chosen[param_name]) is not None:
                 return chosen[param_name]
+            if self.learner.constraints.safe is not None:
+                return self._begun(scene, trial, wanted, chosen)
             if self._independent is not None:
                 return self._independent.sample_independent(study, trial, param_name, param_distribution)
             return wanted.draw(_generator(scene, trial, param_name))
@@ -156,6 +184,8 @@ class WindvaneSampler(BaseSampler):
         """Learn from the trial at once, to write what happened into it while that is possible."""
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
         with self.lock:
             notes.goal(study)
             self._chosen.pop(self._key(study, trial), None)
@@ -211,16 +241,40 @@ class WindvaneSampler(BaseSampler):
 
     def _scene(self, study: Study, trial: FrozenTrial) -> SuggestionInputs:
         goal, history = notes.goal(study), self.reading.history(study)
-        now = self.reading.time(trial.datetime_start, len(history) + 1)
+        started = None if trial.datetime_start is None else trial.datetime_start.timestamp()
+        now = self.reading.time(started, len(history) + 1)
         fixed = trial.system_attrs.get("fixed_params", {})  # by enqueue_trial
         running = workers.running(study, trial)
         return SuggestionInputs(history, running, now, goal, self._recipe(study).seed, fixed)
+
+    def _begun(
+        self, scene: SuggestionInputs, trial: FrozenTrial, wanted: Column, chosen: Mapping[str, Any]
+    ) -> Any:
+        """A parameter of one of the settings that are safe to begin with, of which all others are as well."""
+        start = self.learner.constraints.start
+        if chosen:
+            raise InvalidArgument(
+                f"safe=: all trials must have the same parameters; this one asks for {wanted.name!r}, which "
+                "earlier ones did not, or with another range"
+            )
+        setting = start[(len(scene.history) + _before(scene, trial)) % len(start)]
+        if wanted.name not in setting or wanted.inward(setting[wanted.name]) is None:
+            raise InvalidArgument(
+                f"start: {dict(setting)!r} must have a value for {wanted.name!r} that is allowed by "
+                f"{wanted.distribution}"
+            )
+        return setting[wanted.name]
 
     def _learn(self, study: Study, trial: FrozenTrial, value: float) -> None:
         """Tell the model of the trial's branch, and note what it says."""
         scene = self._scene(study, trial)
         time = self.reading.time(None, len(scene.history) + 1)
-        history = [*scene.history, Finished(trial.number, trial.params, trial.distributions, value, time)]
+        ended = Finished(
+            *(trial.number, trial.params, trial.distributions, value, time),
+            noise=noise_told(trial),
+            outcomes=outcomes(study._storage.get_trial_system_attrs(trial._trial_id)),
+        )
+        history = [*scene.history, ended]
         branch = frozenset(trial.params)
         of, _ = of_branch(history, branch, alone=len(branches(history)) == 1)
         told, numbers = observations([each for each in history if each.params.keys() == branch], of)
@@ -251,5 +305,10 @@ def _place(study: Study) -> Place:
 
 def _generator(scene: SuggestionInputs, trial: FrozenTrial, name: str) -> np.random.Generator:
     """A function of the seed, of what has ended and of how many run beside: the same after a crash."""
-    before = sum(each.number < trial.number for each in scene.running)
-    return np.random.default_rng((scene.seed, STREAM, len(scene.history), before, zlib.crc32(name.encode())))
+    moment = (len(scene.history), _before(scene, trial))
+    return np.random.default_rng((scene.seed, STREAM, *moment, zlib.crc32(name.encode())))
+
+
+def _before(scene: SuggestionInputs, trial: FrozenTrial) -> int:
+    """How many of the trials that run have begun before this one."""
+    return sum(each.number < trial.number for each in scene.running)

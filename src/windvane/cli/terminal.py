@@ -1,0 +1,50 @@
+"""Where the shell talks to: results go to standard output, messages and progress to standard error."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import Any
+
+from windvane.extras import require
+
+RECENT = 60.0  # seconds
+
+
+def console(*, extra: str = "demo", stderr: bool = False) -> Any:
+    """A console of rich. That nobody reads on is an error like any other, and ends the verb quietly."""
+
+    class Console(require("rich.console", extra).Console):  # type: ignore[misc]
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Console(stderr=stderr)
+
+
+def bars(extra: str = "demo", period: float = RECENT) -> Any:
+    """Progress bars on standard error, if that is a terminal.
+
+    They know how long it will take from what was done in the last `period` seconds.
+    """
+    progress = require("rich.progress", extra)
+    columns = (
+        progress.TextColumn("{task.description:<16}"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.fields[note]}"),
+    )
+    where = console(extra=extra, stderr=True)
+    return progress.Progress(
+        *columns, console=where, speed_estimate_period=period, disable=not where.is_terminal
+    )
+
+
+def spell_out() -> None:
+    """Letters that a terminal cannot show are spelt out, as \\xb1, instead of ending the verb."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            if not (stream.encoding or "").lower().replace("-", "").startswith("utf"):
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

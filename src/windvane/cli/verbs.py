@@ -1,0 +1,74 @@
+"""Verbs of the command line, each in a file that is loaded when the verb is called."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+NEGATIVE = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
+
+
+class Verb(NamedTuple):
+    """A word, what it does in one line, and the function that adds its arguments, as MODULE:FUNCTION."""
+
+    word: str
+    summary: str
+    register: str
+
+
+class VerbParser(argparse.ArgumentParser):
+    """The arguments of a verb: they are added when it is called, since its file may take long to load."""
+
+    def __init__(self, *args: Any, register: str | None = None, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._register = register
+
+    def load(self) -> None:
+        """Add the arguments, if that has not been done."""
+        if self._register is not None:
+            (module, function), self._register = self._register.split(":"), None
+            getattr(import_module(module), function)(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse, with everything that belongs to the verb."""
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+    def described(self, description: str, epilog: str | None = None) -> None:
+        """What `--help` says above and below the arguments, line by line as it is written."""
+        self.description, self.epilog = description, epilog
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
+class Words(VerbParser):
+    """Options may stand anywhere between the words, and -1e-05 is a number, not an option."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._negative_number_matcher = NEGATIVE  # argparse's own knows no exponents before Python 3.14
+        self._within = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options first, then words, which argparse calls intermixed; that calls this method again."""
+        self.load()
+        if self._within:
+            return super().parse_known_args(args, namespace)
+        self._within = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._within = False
+
+
+def add_verbs(
+    parser: argparse.ArgumentParser, verbs: Sequence[Verb], *, dest: str, parser_class: type[VerbParser]
+) -> None:
+    """The verbs below a parser; without one, the help is what was asked for."""
+    parser.set_defaults(run=lambda _given: parser.print_help())
+    group: Any = parser.add_subparsers(dest=dest, metavar="VERB", parser_class=parser_class)
+    for verb in verbs:
+        sentence = f"{verb.summary[0].upper()}{verb.summary[1:]}."
+        group.add_parser(verb.word, help=verb.summary, description=sentence, register=verb.register)

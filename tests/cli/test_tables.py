@@ -1,0 +1,39 @@
+"""One renderer draws the tables of the shell."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+import windvane
+from windvane.cli.tables import draw
+
+console = pytest.importorskip("rich.console")
+
+
+def drawn(width=60, **more):
+    out = StringIO()
+    page = console.Console(file=out, width=width)
+    draw(page, ("name", "score"), [("[red]a[/red]", "1.0"), ("b", "12.5")], **more)
+    return out.getvalue()
+
+
+def test_nothing_in_a_cell_is_markup_and_figures_are_to_the_right():
+    lines = drawn(title="Scores").splitlines()
+    assert lines[0].strip() == "Scores"
+    assert any("[red]a[/red]" in line and line.rstrip(" │|").endswith(" 1.0") for line in lines)
+    assert any(line.rstrip(" │|").endswith("12.5") for line in lines)
+
+
+def test_without_a_frame_there_are_columns_and_nothing_else():
+    assert [line.rstrip() for line in drawn(frame=False).splitlines()] == [
+        "name          score",
+        "[red]a[/red]    1.0",
+        "b              12.5",
+    ]
+
+
+def test_every_other_file_calls_it():
+    root = Path(windvane.__file__).parent
+    files = [file for file in root.rglob("*.py") if "rich.table" in file.read_text()]
+    assert [file.relative_to(root).as_posix() for file in files] == ["cli/tables.py"]
