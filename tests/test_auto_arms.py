@@ -39,7 +39,7 @@ def test_with_a_level_it_was():
 
 def test_levels_are_for_spaces_with_coordinates():
     labels = {one.label for one in wv.make(wv.Arms(3)).composition.model.hypotheses}
-    assert {one.label for one in wv.HYPOTHESES} - labels == {"level drifts"}
+    assert {one.label for one in wv.HYPOTHESES} - labels == {"level drifts 3 % per step"}
     assert wv.make(wv.Box([(0, 1)])).composition.model.hypotheses == wv.HYPOTHESES
     assert wv.make(wv.Arms(3), hypotheses=wv.HYPOTHESES).composition.model.hypotheses == wv.HYPOTHESES
 

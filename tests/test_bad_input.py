@@ -67,6 +67,12 @@ BAD = {
     "max_points": COUNTS,
     "max_step": [0.0, -0.1, NAN, INF, "0.1", True, [], [0.1], [0.1, -1.0], {"x": 0.1}, {}, [[0.1, 0.1]]],
     "move_cost": [0.0, -0.1, NAN, INF, "0.1", True, [], [0.1], [0.1, -1.0], {"x": 0.1}, {}, [[0.1, 0.1]]],
+    "constraints": [
+        *(5, "heat<=90", [], {}, [wv.AtMost(90)], wv.AtMost(90), {"heat": 90}, {"heat": wv.AtMost}),
+        *({5: wv.AtMost(90)}, {"he at": wv.AtMost(90)}, {"time": wv.AtMost(90)}, {"µ": wv.AtMost(90)}),
+    ],
+    "safe": [0.49, 1.0, 95, NAN, INF, "0.9", True, (0.9,)],
+    "start": [5, "x", [], (), {}, {"x": 0.5}, np.empty((0, 2))],
     "learning": ["online", 5, wv.LearnOnline],
     "scaling": [5, "x", (0.0, 1.0)],
     "delta": [0.0, 1.0, -0.1, 1.5, NAN, INF, "0.1", True, (0.1,)],

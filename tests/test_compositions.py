@@ -13,7 +13,7 @@ import windvane as wv
 from windvane.algorithms import ALGORITHMS
 from windvane.codec import decode
 
-LATER = {"acquisition", "max_step", "move_cost"}  # options that came later
+LATER = {"acquisition", "max_step", "move_cost", "constraints", "safe", "start"}  # options that came later
 CASES = json.loads(Path(__file__).with_name("compositions.json").read_text(encoding="utf-8"))
 SPACES = {
     "box": wv.Box([(0.0, 1.0), (-5.0, 5.0)]),

@@ -157,7 +157,7 @@ def test_the_reason_of_an_outlier_is_in_the_callers_units(goal):
     mean, std = opt.predict([x])
     event = opt.tell(x, 0.25)
     assert event.reason == (
-        f"outlier at step 9: y = 20 was set aside, and the second look, y = 0.25 where {mean[0]:.4g} +- "
+        f"outlier at step 9: y = 20 was set aside, and the second look, y = 0.25 where {mean[0]:.4g} ± "
         f"{math.hypot(std[0], 0.1):.2g} was predicted, does not confirm it"
     )
     assert opt.tell(opt.ask(), 0.0).reason == ""

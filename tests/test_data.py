@@ -75,6 +75,10 @@ def test_every_field_counts(name):
 @pytest.mark.parametrize("value", ODD, ids=repr)
 def test_any_number_in_any_field_is_json(name, value):
     changed = {"gain": value, "box": (np.array([value, 1.0]), value)} if name in ("x", "beliefs") else value
+    if name == "outcomes":
+        told = dict.fromkeys(("value", "mean", "std", "probability", "statistic", "threshold"), value)
+        flags = {"violated": False, "monitored": True, "reset": False, "reason": "", "kept": 0, "size": 1}
+        changed = {"heat": wv.Outcome(**told, **flags, beliefs={"static": value})}
     found = event(**{name: changed}).as_dict()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     plain = value.item() if isinstance(value, np.generic) else value
@@ -82,8 +86,9 @@ def test_any_number_in_any_field_is_json(name, value):
     if name in ("x", "beliefs"):
         in_array = None if expected is None else float(expected)
         expected = {"gain": expected, "box": [[in_array, 1.0], expected]}
-    assert found[name] == expected
-    assert type(found[name]) is type(expected)
+    seen = found[name]["heat"]["value"] if name == "outcomes" else found[name]
+    assert seen == expected
+    assert type(seen) is type(expected)
 
 
 @pytest.mark.parametrize(

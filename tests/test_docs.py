@@ -39,7 +39,7 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 NUMBERS = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+)?(?:,? +[-+]?\d[\d.]*(?:e[-+]?\d+)?)*")
-RIVALS = re.compile(r" \((?:[\w., ]+: [\d.e-]+(?:; )?)+\)")  # the hardly believed, in a reason
+RIVALS = re.compile(r" for the next best explanation \([^)]+\)")  # the hardly believed, in a reason
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 
@@ -103,8 +103,31 @@ def test_the_readme_example_explains_its_resets(capsys, monkeypatch, tmp_path):
     for block, _ in blocks(ROOT / "README.md"):
         exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert "bound broken: |y - mean| = " in printed
-    assert "Best(x=" in printed
+    assert "a sudden change at step 61 is believed" in printed
+    assert "Best(x={'heat': " in printed
+
+
+def test_the_readme_is_short():
+    """At most 900 words outside of code; a link counts as its text, a picture as none."""
+    text = FENCED.sub("", (ROOT / "README.md").read_text(encoding="utf-8"))
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = LINK.sub("]", text)
+    words = [word for word in text.split() if re.search(r"\w", word)]
+    assert len(words) <= 900
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_example_is_the_default(page):
+    """What a reader meets first is `wv.make(space)`, on named parameters with units."""
+    code, _ = next(blocks(ROOT / page))
+    assert "wv.make(space, seed=0)" in code
+    assert "unit=" in code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_figure_is_from_before_something(page):
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"\(?Measured before|measured\s+before\s+the", text), name_of(page)
 
 
 def anchors(page):
@@ -135,8 +158,8 @@ def test_nothing_is_left_to_be_filled_in(page):
     assert not re.findall(r"^[A-Z][A-Z0-9]{4,}$", text, flags=re.MULTILINE)
 
 
-def test_the_readme_lists_every_algorithm_once():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_reference_lists_every_algorithm_once():
+    text = (ROOT / "docs/reference/algorithms.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"<!-- algorithms: begin -->(.+?)<!-- algorithms: end -->", text, flags=re.DOTALL)
     names = re.findall(r"^\| `([^`]+)` \|", table, flags=re.MULTILINE)
     assert sorted(names) == sorted(wv.algorithms())

@@ -161,7 +161,7 @@ def alone(folder, name, picture):
     pixels = image.imread(folder / "pictures" / picture)
     assert pixels.shape[0] > 500
     assert len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)) > 100  # a picture, not a blank sheet
-    found = re.findall(r"^(\S+) +((?: *\d+\.?\d*)+) +resets", done.stdout, re.MULTILINE)
+    found = re.findall(r"^(\S+) +((?: *-?\d+\.?\d*)+) +resets", done.stdout, re.MULTILINE)
     return {contestant: [float(figure) for figure in figures.split()] for contestant, figures in found}
 
 
@@ -192,6 +192,15 @@ def test_cache_under_load(tmp_path):
         mean = np.exp(np.log(phases).mean())
         rounding = 0.05 + mean * np.mean(0.05 / np.array(phases))  # all of them are printed with one decimal
         assert whole == pytest.approx(mean, abs=rounding)
+
+
+def test_keep_cool(tmp_path):
+    found = alone(tmp_path, "keep_cool.py", "keep-cool.png")
+    assert list(found) == ["fixed", "auto", "soft", "safe", "safe+hall"]
+    assert found["fixed"][0] == 0.0
+    for name, (share, hottest, earned, paid) in found.items():
+        assert hottest >= 90.0 if share else (hottest <= 90.0 and paid == earned), name
+    assert found["safe"][0] < found["auto"][0]
 
 
 @pytest.mark.parametrize("dead", [0, 3])

@@ -38,7 +38,7 @@ def too_far(before, after, steps):
 
 @pytest.mark.parametrize(
     ("name", "count", "failing"),
-    [("random", 10_000, 0.0), ("random", 500, 0.05), ("gp-ucb", 100, 0.05), ("auto", 40, 0.05)],
+    [("random", 3_000, 0.0), ("random", 500, 0.05), ("gp-ucb", 100, 0.05), ("auto", 40, 0.05)],
 )
 def test_no_step_is_longer_than_it_may_be(name, count, failing):
     """With resets, failures, tells from somewhere else, and points that are out."""

@@ -264,7 +264,7 @@ def test_auto_holds_a_far_value_of_known_noise_neither_for_an_outlier_nor_for_a_
         opt.tell(x, math.sin(6.0 * x[0]) + 0.05 * rng.normal())
     event = opt.tell([0.3], 12.0, std=10.0)
     assert (event.reset, event.outlier) == (False, None)
-    assert sum(weight for name, weight in event.beliefs.items() if name.endswith("at 41")) < 0.05
+    assert sum(weight for name, weight in event.beliefs.items() if name.endswith("at step 41")) < 0.05
     mean = opt.predict([[0.3]])[0]
     assert mean == pytest.approx(math.sin(1.8), abs=0.15)
 

@@ -1,4 +1,8 @@
-"""States of earlier versions are read: nothing is lost, and the next point is the one they would have asked for."""
+"""States of earlier versions are read: nothing is lost, and the next point is the one they would have asked for.
+
+Version 3 is what 0.1 writes; its states have constraints, contexts, failures, limited moves, told noise, repeats,
+dates, lists of settings and resets that were asked for.
+"""
 
 import json
 from pathlib import Path
@@ -9,26 +13,53 @@ import pytest
 import windvane as wv
 
 STATES = Path(__file__).parent / "states"
-WRITTEN = json.loads((STATES / "version_1.json").read_text())
-SINCE = json.loads((STATES / "version_2.json").read_text())
-ALL = [(1, which) for which in WRITTEN] + [(2, which) for which in SINCE]
+WRITTEN, SINCE, LATEST = (
+    json.loads((STATES / f"version_{version}.json").read_text(encoding="utf-8")) for version in (1, 2, 3)
+)
+BY_VERSION = {1: WRITTEN, 2: SINCE, 3: LATEST}
+ALL = [(version, which) for version, states in BY_VERSION.items() for which in states]
 
 
 @pytest.mark.parametrize(("version", "which"), ALL)
 def test_a_state_of_an_earlier_version(version, which):
-    written = (WRITTEN if version == 1 else SINCE)[which]
+    written = BY_VERSION[version][which]
     assert written["state"]["windvane"] == version
     before = json.dumps(written["state"])
     opt = wv.restore(written["state"])
     assert json.dumps(written["state"]) == before
     assert (opt.step, opt.size) == (written["step"], written["size"])
-    np.testing.assert_allclose(np.asarray(opt.ask()), written["asks"], atol=1e-6)
-    assert opt.best().mean == pytest.approx(written["best"], abs=1e-6)
+    given = written.get("ask", {})
+    assert_near(opt.ask(**given), written["asks"])
+    assert opt.best(**given).mean == pytest.approx(written["best"], abs=1e-6)
     twin = wv.restore(json.loads(json.dumps(opt.state(), allow_nan=False)))
+    outcomes = dict.fromkeys(opt.constraints, 1.0)
     for y in (0.3, 0.5):
-        x = opt.ask()
-        assert opt.tell(x, y) == twin.tell(x, y)
+        x = opt.ask(**given)
+        assert opt.tell(x, y, **outcomes) == twin.tell(x, y, **outcomes)
     assert json.dumps(opt.state()) == json.dumps(twin.state())
+
+
+def assert_near(x, expected):
+    if isinstance(expected, dict):
+        assert set(x) == set(expected)
+        for name, value in expected.items():
+            assert x[name] == (pytest.approx(value, abs=1e-6) if isinstance(value, float) else value)
+    else:
+        np.testing.assert_allclose(np.asarray(x), expected, atol=1e-6)
+
+
+def test_what_a_state_of_0_1_may_have_in_it():
+    """Each has what it is named for: nothing is dropped in silence where it is read."""
+    soft, safe = (wv.restore(LATEST[f"constraints, {kind}"]["state"]) for kind in ("soft", "safe"))
+    assert (set(soft.constraints), soft.safe) == ({"heat"}, None)
+    assert (set(safe.constraints), safe.safe) == ({"heat", "flow"}, 0.9)
+    assert safe.constraints["heat"] == wv.AtMost(90, kernel=wv.RBF(0.3, 100.0), noise_variance=0.1, mean=80.0)
+    assert wv.restore(LATEST["contexts"]["state"]).last_context == {"load": 90.0}
+    failed = LATEST["failures"]
+    ignorant = wv.restore({name: value for name, value in failed["state"].items() if name != "failures"})
+    assert not np.allclose(ignorant.ask(), failed["asks"])  # one that remembers keeps away from there
+    noise = wv.restore(LATEST["limited moves, told noise, repeats"]["state"])
+    assert noise.data.accuracy is not None
 
 
 def test_auto_of_version_1_has_its_trigger():

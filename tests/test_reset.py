@@ -216,7 +216,7 @@ def test_messages_about_datetimes_are_in_dates():
     opt = wv.make(BOX, seed=0)
     opt.tell([0.5, 0.5], 1.0, time=START)
     before = exact(opt)
-    with pytest.raises(wv.InvalidArgument, match="before the last observation at 2026-03-01T12:00:00"):
+    with pytest.raises(wv.InvalidArgument, match="before the last observation at 2026-03-01 12:00:00 UTC"):
         opt.tell([0.5, 0.5], 1.0, time=START - timedelta(hours=1))
     for naive in (datetime(2026, 3, 2), datetime(2026, 3, 2, 12)):
         with pytest.raises(wv.InvalidArgument, match=r"time=.*time zone"):
@@ -236,3 +236,14 @@ def test_a_reset_that_fails_half_way_changes_nothing(monkeypatch):
     monkeypatch.undo()
     assert exact(opt) == before
     assert [e.as_dict() for e in run(opt, 3)] == [e.as_dict() for e in run(twin, 3)]
+
+
+def test_since_when_it_is_the_present_regime_survives_even_where_none_before_it_was_worth_keeping():
+    opt = wv.make(wv.Box([(0, 1)]), seed=0)
+    for y in (0.1, 0.2, 0.3):
+        opt.tell(opt.ask(), y)
+    opt.reset("new pump")
+    before = opt._progress.surrogate.archive
+    assert before.since > 1
+    assert not before.regimes
+    assert wv.restore(json.loads(json.dumps(opt.state())))._progress.surrogate.archive == before

@@ -1,14 +1,16 @@
 """The JSON of spaces and options, against the ones that are written in Python."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import windvane as wv
+from windvane.constraints import Constraint, constraint_from_json, constraint_to_json
 from windvane.errors import InvalidArgument, WindvaneError
-from windvane.spelling import options_from_json, space_from_json, space_to_json
+from windvane.spelling import options_from_json, space_from_json, space_to_json, spelt_constraint
 
 SAME = [
     ('{"box": [[0, 1]]}', wv.Box([(0, 1)])),
@@ -201,3 +203,44 @@ def test_options_that_are_none(given):
 def test_a_space_of_ones_own_has_no_spelling():
     with pytest.raises(WindvaneError, match="must be a Box, Arms, Candidates or a Space"):
         space_to_json("box")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "constraint"),
+    [
+        ("heat<=90", "heat", wv.AtMost(90)),
+        ("heat<=90 °C", "heat", wv.AtMost(90, unit="°C")),
+        ("heat<=90°C", "heat", wv.AtMost(90, unit="°C")),
+        (" purity >= .8 ", "purity", wv.AtLeast(0.8)),
+        ("energy≥-1.5e3eV", "energy", wv.AtLeast(-1500, unit="eV")),
+        ("flow≤2 l / min", "flow", wv.AtMost(2, unit="l / min")),
+    ],
+)
+def test_a_constraint_of_the_shell(text: str, name: str, constraint: Constraint) -> None:
+    assert spelt_constraint(text) == (name, constraint)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("heat", "heat<90", "90>=heat", "60<=heat<=90", "heat<=1,000", "heat<=1_000", "heat<=", "2heat<=90"),
+        *("", 7, "heat<=1e999", "heat<=nan", "heat=90", "heat<=90 °C\0"),
+    ],
+)
+def test_a_constraint_that_cannot_be_read_says_what_can(text: Any) -> None:
+    with pytest.raises(WindvaneError, match="constraint="):
+        spelt_constraint(text)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        wv.AtMost(90),
+        wv.AtLeast(0.8, unit="°C"),
+        wv.AtMost(1, unit="l", kernel=wv.RBF(0.2) + wv.Matern32(0.1), noise_variance=0.5, mean=-3),
+    ],
+)
+def test_a_constraint_in_json_and_back(constraint: Constraint) -> None:
+    spelt = json.loads(json.dumps(constraint_to_json(constraint)))
+    assert constraint_from_json(spelt) == constraint
+    assert options_from_json({"constraints": {"c": spelt}}) == {"constraints": {"c": constraint}}

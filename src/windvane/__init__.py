@@ -21,10 +21,22 @@ from windvane.acquisition import (
     Uniform,
 )
 from windvane.algorithms import algorithms, make
-from windvane.calibration import Calibration, calibrate
+from windvane.calibration import Calibration, SafetyCalibration, calibrate, calibrate_safety
 from windvane.codec import component
 from windvane.composition import Composition
-from windvane.data import Best, Change, Dataset, Event, Failure, Observation, Opinion, Prediction, Verdict
+from windvane.constraints import AtLeast, AtMost
+from windvane.data import (
+    Best,
+    Change,
+    Dataset,
+    Event,
+    Failure,
+    Observation,
+    Opinion,
+    Outcome,
+    Prediction,
+    Verdict,
+)
 from windvane.errors import (
     Conflict,
     CorruptState,
@@ -39,6 +51,7 @@ from windvane.errors import (
     WindvaneError,
 )
 from windvane.extras import require
+from windvane.hypothesis_names import describe_hypothesis
 from windvane.kernels import (
     RBF,
     Empirical,
@@ -112,6 +125,8 @@ __all__ = [
     "RBF",
     "UCB",
     "Arms",
+    "AtLeast",
+    "AtMost",
     "Backtracking",
     "Belief",
     "BelievedChange",
@@ -171,6 +186,7 @@ __all__ = [
     "Observation",
     "Opinion",
     "Optimizer",
+    "Outcome",
     "Periodic",
     "PosteriorBound",
     "Prediction",
@@ -179,6 +195,7 @@ __all__ = [
     "Relevance",
     "Replay",
     "ResetWindow",
+    "SafetyCalibration",
     "Scaling",
     "Search",
     "SinceChange",
@@ -202,7 +219,9 @@ __all__ = [
     "WindvaneError",
     "algorithms",
     "calibrate",
+    "calibrate_safety",
     "component",
+    "describe_hypothesis",
     "fit",
     "make",
     "replay",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from windvane.errors import InvalidArgument, InvalidType, UnknownName
+from windvane.moments import utc
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -93,6 +94,7 @@ def real(
 def instant(name: str, value: Any) -> float:
     """A time: a finite number in the caller's unit, or a datetime with a time zone, in seconds since 1970.
 
+    >>> from datetime import UTC
     >>> instant("time", datetime(2026, 3, 1, 12, tzinfo=UTC))
     1772366400.0
     >>> instant("time", datetime(2026, 3, 1, 12))
@@ -111,7 +113,7 @@ def clock_text(stamp: float, like: Any) -> str:
     if not isinstance(like, datetime):
         return repr(stamp)
     try:
-        return datetime.fromtimestamp(stamp, UTC).isoformat()
+        return utc(stamp)
     except (OverflowError, ValueError, OSError):
         return repr(stamp)
 
@@ -122,7 +124,41 @@ def reason_text(reason: Any) -> str:
         raise InvalidType(f"reason={reason!r}: must be text")
     if len(reason) > LONGEST or "\0" in reason:
         raise InvalidArgument(f"reason: must be text of at most {LONGEST} characters without NUL")
-    return reason.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
+    return sound_text(reason)
+
+
+def sound_text(text: str) -> str:
+    r"""Text that UTF-8 can carry: a lone surrogate, half of a character, becomes a question mark.
+
+    >>> sound_text("caf\udce9")
+    'caf?'
+    """
+    return text.encode("utf-8", "replace").decode()
+
+
+def check_text(name: str, value: Any) -> None:
+    r"""An error if any text inside plain JSON is not Unicode: it could not be written to a file or sent.
+
+    >>> check_text("metadata", {"file": "caf\udce9"})
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: metadata: 'caf\udce9' has a lone surrogate, ...
+    """
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            shown = repr(value) if len(value) <= 60 else f"{value[:60]!r}..."
+            raise InvalidArgument(
+                f"{name}: {shown} has a lone surrogate, which is no character. Bytes that are not UTF-8, as "
+                "in some names of files, can be kept as text: os.fsencode(name).decode('utf-8', 'replace')"
+            ) from None
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            check_text(name, key)
+            check_text(name, item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            check_text(name, item)
 
 
 def probability(name: str, value: Any) -> float:

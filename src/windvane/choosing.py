@@ -1,29 +1,34 @@
 """What to ask for next: region -> surrogate's posterior now -> acquisition -> point. Nothing is changed here.
 
 A region is narrowed down in one order: contexts and what is available, then what is next to points that are
-out, then how far one may move, then what fails, which needs to know what is left.
+out, then how far one may move, then what fails, which needs to know what is left, and last by what the
+constraints allow (feasibility.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from windvane.acquisition import Moment
+from windvane.acquisition import Moment, believed_best
+from windvane.acquisition.base import PosteriorView
 from windvane.acquisition.priced import PricedPosterior
 from windvane.checks import Array
 from windvane.composition import Composition
 from windvane.data import Observation
 from windvane.errors import InvalidArgument
 from windvane.failures import LEVEL, FailureProbability
+from windvane.feasibility import Feasibility
 from windvane.moves import steps_between, toll, within_reach
 from windvane.progress import Progress
 from windvane.spaces import Region
 from windvane.spaces.base import Domain, SeenContext
 from windvane.surrogates import Surrogate
+
+Generator = Callable[[], np.random.Generator]
 
 APART = 0.005  # of the range: how far apart evaluations of the same moment are,
 BESIDE = 16  # if they are at most so many; more are as near as it takes
@@ -41,6 +46,7 @@ class Chooser:
     seed: int
     progress: Progress
     now: float
+    feasibility: Feasibility | None = None  # of the constraints, if there are any
 
     def chosen(self, surrogate: Surrogate, region: Region, beside: Sequence[Array] = ()) -> Array:
         """The point to evaluate next: what the acquisition proposes, or a move on the way there.
@@ -57,7 +63,7 @@ class Chooser:
         near = self._apart(near, beside)
         if not self.space.enumerated:
             halfway = near.nearest(target[None])
-            if self.working(near).contains(halfway)[0]:
+            if self.working(near).contains(halfway)[0] and self.permitted(halfway[0]):
                 return np.asarray(halfway[0])
         return self._propose(surrogate, near, start, *stream)
 
@@ -76,9 +82,89 @@ class Chooser:
             posterior = PricedPosterior(
                 posterior, lambda points: toll(price, space, start, points, unit), start
             )
-        return self.composition.acquisition.propose(
-            posterior, self.working(region), moment, lambda: np.random.default_rng(seed)
-        ).point
+        region = self.working(region)
+        if self.feasibility is None:
+            return self.composition.acquisition.propose(
+                posterior, region, moment, lambda: np.random.default_rng(seed)
+            ).point
+        return self._guarded(
+            self.feasibility, posterior, region, moment, lambda: np.random.default_rng(seed), *stream
+        )
+
+    def _guarded(
+        self,
+        feasibility: Feasibility,
+        posterior: PosteriorView,
+        region: Region,
+        moment: Moment,
+        generator: Generator,
+        out: int = 0,
+    ) -> Array:
+        """What the acquisition proposes where the constraints allow it, or a look beyond the edge.
+
+        If nothing is safe, the setting to retreat to; `out` points are being evaluated.
+        """
+        constraints, evaluations = feasibility.constraints, self.progress.evaluations
+        failed = 0 if evaluations is None else int(evaluations.failed.sum())
+        start = feasibility.start(region, self.progress.step - 1 + out + failed)
+        if start is not None:
+            return start
+        region = feasibility.clear(region)
+        survey = feasibility.survey(region, posterior)
+        allowed = feasibility.narrowed(region, survey)
+        if allowed is None:
+            return feasibility.retreat(region)
+        found = feasibility.explored(survey, region, posterior)
+        if found is not None and (constraints.safe is None or feasibility.allows(found)):
+            return found
+        found = self.composition.acquisition.propose(posterior, allowed, moment, generator).point
+        if feasibility.allows(found):
+            return found
+        other = feasibility.best_allowed(survey, region, posterior)
+        if other is not None:
+            return other
+        return found if constraints.safe is None else feasibility.retreat(region)
+
+    def permitted(self, point: Array) -> bool:
+        """Whether a point is safe, where that is asked for."""
+        feasibility = self.feasibility
+        return feasibility is None or feasibility.constraints.safe is None or feasibility.allows(point)
+
+    def repeatable(self, point: Array) -> bool:
+        """Whether a point that was set aside may be asked for again: not if something is wrong there."""
+        feasibility = self.feasibility
+        return feasibility is None or (feasibility.allows(point) and not feasibility.broken(point))
+
+    def retreat(self, region: Region) -> Array | None:
+        """The setting to go back to if nothing of a region is safe; None if something is, or need not be."""
+        feasibility = self.feasibility
+        if feasibility is None or feasibility.constraints.safe is None:
+            return None
+        region = feasibility.clear(region)
+        survey = feasibility.survey(region, self.progress.surrogate.posterior(self.now))
+        if feasibility.narrowed(region, survey) is not None:
+            return None
+        return feasibility.retreat(region)
+
+    def best(self, region: Region, generator: Generator) -> Array:
+        """The point believed best, first, and others: k x d; where the constraints are believed to hold.
+
+        If that is nowhere: where it is most likely, or where one retreats to.
+        """
+        posterior, feasibility = self.progress.surrogate.posterior(self.now), self.feasibility
+        region = self.working(region)
+        if feasibility is None:
+            return believed_best(posterior, region, generator)
+        survey = feasibility.survey(region, posterior)
+        allowed = feasibility.narrowed(region, survey)
+        if allowed is None:
+            return feasibility.retreat(region)[None]
+        found = believed_best(posterior, allowed, generator)
+        for point in found:
+            if feasibility.allows(point):
+                return np.asarray(point[None])
+        other = feasibility.best_allowed(survey, region, posterior, optimism=0.0)
+        return found if other is None else other[None]
 
     # -- what narrows a region down --------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from windvane.checks import IntArray as IntArray
 from windvane.checks import array, integers
 from windvane.density import normal_log_density
 from windvane.errors import InvalidArgument
+from windvane.hypothesis_names import by_present_name
 from windvane.reading import told_as
 
 
@@ -208,6 +209,7 @@ class Change(NamedTuple):
     spread: float = 0.0
     regime: tuple[int, int] | None = None
     past: Dataset | None = None
+    time: float | None = None  # of that step, as it was told, where that is known
 
 
 class Opinion(NamedTuple):
@@ -269,6 +271,40 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
+class Outcome(ComparedByValue):
+    """What was told of a constraint at one step, and what its own loop made of it; fields as in `Event`.
+
+    `mean` and `std` are what was expected of it at the point, `probability` how probably the limit would hold
+    there, before the value was seen. `violated`: the value is beyond the limit.
+    """
+
+    value: float
+    mean: float
+    std: float
+    probability: float
+    violated: bool
+    statistic: float
+    threshold: float
+    monitored: bool
+    reset: bool
+    reason: str
+    kept: int
+    size: int
+    cause: str = ""
+    change: Change | None = None
+    beliefs: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON, as of an `Event`."""
+        return _record(self)
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Outcome:
+        """What `as_dict` wrote."""
+        return Outcome(**_known(Outcome, values))
+
+
+@dataclass(frozen=True, eq=False)
 class Event(ComparedByValue):
     """The complete record of one `tell`; every log, plot and dashboard is a view of these.
 
@@ -279,12 +315,15 @@ class Event(ComparedByValue):
     `set_aside`: this observation is a suspicion, and the model has not been told; the next one decides.
     `outlier` is the step of the observation set aside before, if this one showed that it was an outlier.
     `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.
-    `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any.
+    `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any;
+    `windvane.describe_hypothesis` says what a name means.
     `change` is what is believed to have happened, if that is why there was a reset. `cause` of a reset is
     "triggered", "forced" by the upper end of the reset window, or "asked": then somebody called `reset`, `x`
     is None, and what is about an observation is NaN. It is empty if there was no reset.
     `noise_variance` is that of `y`: the model's, or what was told. `told_variance` is the noise variance that
     was told of one value, if it was. With repeats, `values` are these, and `y` is their mean.
+    `outcomes` are the constraints that were told, by name. `retreat` is the setting that is asked for next
+    because nothing is believed to be safe any more: the last one measured to be safe, or a start.
     """
 
     step: int
@@ -310,6 +349,13 @@ class Event(ComparedByValue):
     cause: str = ""
     told_variance: float | None = None
     values: tuple[float, ...] = ()
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    retreat: Any = None
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The constraints whose value is beyond its limit."""
+        return tuple(name for name, outcome in self.outcomes.items() if outcome.violated)
 
     @property
     def repeats(self) -> int:
@@ -325,38 +371,59 @@ class Event(ComparedByValue):
         >>> opt.tell([0.5], [1.0, 3.0], std=2.0).told
         {'y': [1.0, 3.0], 'noise_variance': 4.0}
         """
-        return told_as(self.y, self.values, self.told_variance)
+        outcomes = {name: outcome.value for name, outcome in self.outcomes.items()}
+        return told_as(self.y, self.values, self.told_variance) | outcomes
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: arrays become lists, and a number that is not finite becomes None."""
-        found = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        if isinstance(self.change, Change):
-            found["change"] = _plain({k: v for k, v in self.change._asdict().items() if k != "past"})
-        return found
+        found = _record(self)
+        found["outcomes"] = {name: outcome.as_dict() for name, outcome in self.outcomes.items()}
+        return {**found, "violated": list(self.violated)}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Event:
         """The event that `as_dict` wrote; fields of a newer version are left out.
 
         A statistic or threshold of None was infinite. Of other numbers it is not known what they were: NaN.
+        Hypotheses that were called otherwise when it was written have their present names.
         """
-        known = {each.name: each.type for each in dataclasses.fields(Event)}
-        found = {name: value for name, value in values.items() if name in known}
-        for name, value in found.items():
-            if value is None and known[name] == "float":
-                found[name] = math.inf if name in ("statistic", "threshold") else math.nan
-        if found.get("change") is not None:
-            told = found["change"]
-            change = Change(**{name: told[name] for name in Change._fields if name in told})
-            first, last = change.regime or (0, 0)
-            found["change"] = change._replace(regime=(first, last)) if change.regime else change
+        found = _known(Event, values)
         found["values"] = tuple(found.get("values", ()))
+        outcomes = found.get("outcomes", {})
+        found["outcomes"] = {name: Outcome.from_dict(each) for name, each in outcomes.items()}
         return Event(**found)
 
     def _repr_html_(self) -> str:
         from windvane import notebook
 
         return notebook.event(self)
+
+
+def _record(record: Event | Outcome) -> dict[str, Any]:
+    """The fields of a record as plain JSON; of a change without the data of the regime."""
+    found = {
+        name: _plain(getattr(record, name)) for name in record.__dataclass_fields__ if name != "outcomes"
+    }
+    if isinstance(record.change, Change):
+        found["change"] = _plain({k: v for k, v in record.change._asdict().items() if k != "past"})
+    return found
+
+
+def _known(record: type[Event] | type[Outcome], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are known, with the numbers that JSON has no word for."""
+    known = {each.name: each.type for each in dataclasses.fields(record)}
+    found = {name: value for name, value in values.items() if name in known}
+    for name, value in found.items():
+        if value is None and known[name] == "float":
+            found[name] = math.inf if name in ("statistic", "threshold") else math.nan
+    if found.get("beliefs"):
+        found["beliefs"] = by_present_name(found["beliefs"])
+    if found.get("change") is not None:
+        told = found["change"]
+        change = Change(**{name: told[name] for name in Change._fields if name in told})
+        first, last = change.regime or (0, 0)
+        found["change"] = change._replace(regime=(first, last)) if change.regime else change
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,15 +451,18 @@ class Best(ComparedByValue):
     """The point believed best now, with the model's mean and standard deviation there.
 
     `steps` is how many moves it is away from the last point, if moves are limited by `max_step`, else None.
+    `feasible` is how probably all constraints hold there, if there are any.
     """
 
     x: Any
     mean: float
     std: float
     steps: int | None = None
+    feasible: float | None = None
 
     def __repr__(self) -> str:
         away = "" if self.steps is None else f", steps={self.steps!r}"
+        away += "" if self.feasible is None else f", feasible={self.feasible!r}"
         return f"Best(x={self.x!r}, mean={self.mean!r}, std={self.std!r}{away})"
 
     def _repr_html_(self) -> str:

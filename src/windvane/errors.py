@@ -47,6 +47,14 @@ class StorageFailure(WindvaneError, OSError):
     """Something could not be written or read: a full disk, a missing permission, a damaged file."""
 
 
+class UncertainWrite(StorageFailure):
+    """It is not known whether a step was written: the database went away in the very moment.
+
+    Any other `StorageFailure` of a step means that nothing of it was kept. Do not simply repeat this one:
+    look into the journal, or repeat it under the key that it had.
+    """
+
+
 class Forbidden(WindvaneError, PermissionError):
     """A service wants a token, or one that may do more."""
 

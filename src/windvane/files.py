@@ -10,11 +10,12 @@ from pathlib import Path
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A place beside `path` to write to; it becomes `path` at the end, so nobody ever sees half a file.
 
     A file that is there keeps its mode, and a link stays one: what it leads to is written. What is there and
-    is no regular file, such as a pipe, is written to directly.
+    is no regular file, such as a pipe, is written to directly. A `private` one is its owner's alone, from
+    the first byte on.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,6 +34,8 @@ def whole(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".{os.getpid()}-{target.name}")
     try:
+        if private:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield draft
         if mode is not None:
             draft.chmod(stat.S_IMODE(mode))

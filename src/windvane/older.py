@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from windvane.codec import encode
+from windvane.hypothesis_names import FORMER
+from windvane.surrogates import HYPOTHESES
+from windvane.surrogates.mixture import LOCAL
+
+OWN = ("Hypothesis", "LocalHypothesis")
 BELIEVED = 0.9  # of a sudden change, where a state does not say
 EARLY = 20  # steps in which `auto`, told nothing, dropped no data
 
@@ -12,7 +18,41 @@ def upgraded(state: dict[str, Any]) -> dict[str, Any]:
     """The state in the present format; a present one is returned as it is, and none is changed."""
     if state["windvane"] == 1:
         state = _second(state)
-    return _third(state) if state["windvane"] == 2 else state
+    if state["windvane"] == 2:
+        state = _third(state)
+    found: dict[str, Any] = renamed(state)
+    return found
+
+
+def renamed(value: Any) -> Any:
+    """A state with the present names of `auto`'s hypotheses; what others have called so keeps its name."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [renamed(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: renamed(each) for name, each in value.items()}
+    if value.get("type") in OWN:
+        return {**found, "label": _label(value)}
+    if "start" in value and isinstance(value.get("model"), dict) and "hypotheses" in value["model"]:
+        names = {each["label"]: _label(each) for each in value["model"]["hypotheses"]}
+        members = [_member(row, names) for row in value["start"]["members"]]
+        found["start"] = {**value["start"], "members": members}
+    return found
+
+
+def _label(hypothesis: dict[str, Any]) -> str:
+    """What a hypothesis is called now: the weight may be the caller's, but the kernels must be ours."""
+    label = hypothesis["label"]
+    for own in (*HYPOTHESES, *LOCAL):
+        if own.label == FORMER.get(label):
+            same = {**encode(own), "label": label, "weight": hypothesis["weight"]}
+            return own.label if hypothesis == same else str(label)
+    return str(label)
+
+
+def _member(row: list[Any], names: dict[str, str]) -> list[Any]:
+    """One of a mixture; where a level has moved, it names the hypothesis whose level that is."""
+    return [names.get(each, each) if isinstance(each, str) else each for each in row]
 
 
 def _third(state: dict[str, Any]) -> dict[str, Any]:

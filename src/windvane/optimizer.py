@@ -1,7 +1,7 @@
 """The loop: surrogate x acquisition x trigger x retention. The only place where the four meet.
 
 ask:   region -> surrogate's posterior now -> acquisition -> x        (choosing.py)
-tell:  (x, y, t) -> forecast   what is expected at x, before y is seen
+tell:  (x, y, t) -> forecast   what is expected at x, before y is seen   (telling.py)
                  -> opinion    what the surrogate makes of y
                  -> verdict    the trigger, and what is done about it
                  -> dataset    the retention, or the limit
@@ -16,34 +16,40 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
 
+from windvane import notebook
 from windvane import progress as saved
-from windvane.acquisition import believed_best
-from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, reason_text
+from windvane.checks import Array, Time, clock_text, goal_name, instant, integer, one_of, real, reason_text
 from windvane.choosing import STREAM, Chooser, imagined, region_of
 from windvane.codec import decode, encode
 from windvane.composition import Composition
-from windvane.data import Best, Change, Dataset, Event, Failure, Observation, Opinion, Prediction
+from windvane.constraints import Constraint
+from windvane.data import Best, Change, Dataset, Event, Failure, Observation
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.failures import PRIOR, Evaluation, Evaluations
+from windvane.feasibility import Feasibility
 from windvane.older import upgraded
-from windvane.progress import Held, Progress, asked_event, echo, limit_view
+from windvane.progress import LARGEST, Progress, asked_event, echo
 from windvane.reading import Reading
+from windvane.spaces import Region
 from windvane.spaces.base import Domain, SeenContext
 from windvane.surrogates import Mixture, Model, Surrogate, reaches
+from windvane.surrogates.buffers import twin
+from windvane.telling import Teller, outcomes_told
 from windvane.threads import one_thread
-from windvane.triggers import Memory, alarm
-from windvane.triggers.ruling import Ruling, judge, reason
 
 STATE_VERSION = 3
 VERSIONS = (1, 2, STATE_VERSION)  # that can be read
 ENOUGH = 20  # observations from which a kernel says what matters
 STILL = 0.9  # of the correlation over ten steps: what is left to time is a slow drift at most
 FEW = 32  # observations, see docs/decisions/0005
+CLOUD = 39  # of the streams of a step: that of points around what is safe
+MOST_BROKEN = 64  # settings beyond a limit that are remembered as such, until one is safe
 MOST_AT_ONCE = 1000  # points of one `ask`
 
 
@@ -66,16 +72,33 @@ class Optimizer:
         self._sign = 1.0 if self.goal == "maximize" else -1.0
         self._dim = space.parameter_count
         self._light = composition.given and space.dim <= 2 and not space.enumerated
-        self._progress = Progress(
-            composition.model.surrogate(space), composition.trigger.start(), composition.limit.start()
-        )
+        self._progress = _fresh(space, composition)
+        self._feasible: tuple[Progress, float, Feasibility] | None = None
         # when, for what time and under which contexts, and the answer
         self._asked: tuple[Progress, float, tuple[float, ...], Array] | None = None
         # the same with points that are out: these, and the surrogate that reckons with them
         self._imagined: tuple[Progress, float, list[bytes], Surrogate] | None = None
 
+    def copy(self) -> Optimizer:
+        """A second one that stands where this one stands, in no time. Each may have a thread of its own.
+
+        >>> import windvane as wv
+        >>> opt = wv.make(wv.Box([(0, 1)]), seed=0)
+        >>> other = opt.copy()
+        >>> event = other.tell([0.5], 1.0)
+        >>> opt.size, other.size
+        (0, 1)
+        """
+        other = twin(self)
+        other._feasible = other._asked = other._imagined = None
+        return other
+
     def __repr__(self) -> str:
         return f"<{self.composition.name} on {self.space}: step {self.step}, {self.size} observations in use>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return notebook.optimizer(self)
 
     # -- the clock -----------------------------------------------------------------------------------
 
@@ -109,6 +132,18 @@ class Optimizer:
         """The hyperparameters in force."""
         model: Model | Mixture = self._progress.surrogate.model
         return model
+
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """What must hold beside the objective, by name."""
+        constraints = self.composition.constraints
+        return {} if constraints is None else {one.name: one.constraint for one in constraints.each}
+
+    @property
+    def safe(self) -> float | None:
+        """The probability with which each constraint must hold where a point is asked for, if it must."""
+        constraints = self.composition.constraints
+        return None if constraints is None else constraints.safe
 
     @property
     def last_context(self) -> dict[str, Any] | None:
@@ -200,7 +235,7 @@ class Optimizer:
             anywhere = available is None and near is region
             again = _under(echo(held.x), seen)
             point = self.space.encode(again) if tried or not anywhere else held.observation.x
-            there = anywhere or bool(near.contains(point[None])[0])
+            there = (anywhere or bool(near.contains(point[None])[0])) and chooser.repeatable(point)
             if there and not any(np.array_equal(point, x) for x in tried):
                 return again
         if beside:
@@ -216,8 +251,20 @@ class Optimizer:
                 self._asked = (progress, now, fixed, chooser.chosen(surrogate, region))
         return self._decoded(self._asked[3], seen)
 
-    def _chooser(self, now: float) -> Chooser:
-        return Chooser(self.space, self.composition, self.seed, self._progress, now)
+    def _teller(self) -> Teller:
+        return Teller(self.space, self.composition, self.seed, self._sign, self._progress)
+
+    def _chooser(self, now: float, progress: Progress | None = None) -> Chooser:
+        """What is known now, or where the loop will stand."""
+        progress, constraints = progress or self._progress, self.composition.constraints
+        feasibility = None
+        if constraints is not None:
+            if self._feasible is None or self._feasible[0] is not progress or self._feasible[1] != now:
+                stream = (self.seed, STREAM, progress.step, CLOUD)
+                found = Feasibility(self.space, constraints, progress, now, stream)
+                self._feasible = (progress, now, found)
+            feasibility = self._feasible[2]
+        return Chooser(self.space, self.composition, self.seed, progress, now, feasibility)
 
     def _beside(self, points: list[Array], now: float) -> Surrogate:
         """The surrogate as if these points had given the values predicted there, one after another.
@@ -239,12 +286,25 @@ class Optimizer:
         """A point in the caller's terms, with the contexts to the last bit as they were told."""
         return _under(self.space.decode(point), seen)
 
-    def predict(self, points: Any, time: Time = None) -> tuple[Array, Array]:
-        """Mean and standard deviation of the objective (noise excluded) at the next time."""
+    def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of the objective, or `of` a constraint, at the next time; no noise."""
+        sign, surrogate = self._sign, self._progress.surrogate
+        if of is not None:
+            number = list(self.constraints).index(one_of("of", of, self.constraints))
+            sign, surrogate = self.constraints[of].sign, self._progress.constraints[number].surrogate
         encoded, (_, now) = self.space.encode_many(points), self._now(time)
         with self._threads():
-            mean, std = self._progress.surrogate.predict(encoded, now)
-        return self._sign * mean, std
+            mean, std = surrogate.predict(encoded, now)
+        return sign * mean, std
+
+    def feasibility(self, points: Any, time: Time = None) -> dict[str, Array]:
+        """How probably each constraint holds at m points at the next time, by its name."""
+        encoded, (_, now) = self.space.encode_many(points), self._now(time)
+        feasibility = self._chooser(now).feasibility
+        if feasibility is None:
+            return {}
+        with self._threads():
+            return dict(zip(self.constraints, feasibility.believed(encoded), strict=True))
 
     def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
         """The point believed best now, under this context: the maximiser of the posterior mean.
@@ -261,11 +321,16 @@ class Optimizer:
             region, chooser = region_of(self.space, seen), self._chooser(now)
             points = region.nearest(point[None]) if region.held else point[None]
             if self.size:
-                points = believed_best(surrogate.posterior(now), chooser.working(region), self._generator)
+                points = chooser.best(region, self._generator)
+            elif chooser.feasibility is not None:
+                points = chooser.feasibility.retreat(region)[None]
             mean, std = surrogate.predict(points, now)
-        row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
+            row = int(np.argmax(mean))  # the first, but for what a mixture leaves out of its posterior
+            chance = None
+            if chooser.feasibility is not None:
+                chance = float(chooser.feasibility.believed(points[row][None]).prod())
         x, steps = self._decoded(points[row], seen), chooser.moves_to(points[row])
-        return Best(x, self._sign * float(mean[row]), float(std[row]), steps)
+        return Best(x, self._sign * float(mean[row]), float(std[row]), steps, chance)
 
     # -- telling ---------------------------------------------------------------------------------------
 
@@ -277,12 +342,14 @@ class Optimizer:
         *,
         noise_variance: float | None = None,
         std: float | None = None,
+        **outcomes: float | None,
     ) -> Event:
         """Record the value `y` observed at `x`; returns everything that happened.
 
         `noise_variance`, or its root `std`, is that of the noise in this value, if you know it. `y` may be a
         list: values measured at `x` one after another, whose mean counts, and each of which has that noise.
         `time` is a number in any unit, or a datetime with a time zone, which is its seconds since 1970.
+        `outcomes` are the values of the constraints, by name; those that were not measured are left out.
 
         Whatever is raised, an interrupt included, the optimiser is as it was before.
         """
@@ -291,10 +358,48 @@ class Optimizer:
         stamp, now = self._now(time)
         new = Observation(point, self._sign * reading.y, now, self.step, reading.accuracy)
         told = self.space.decode(point) if self.space.by_number else echo(x)
+        measured = self._measured(outcomes)
         with self._threads():
-            after, event = self._told(new, told, reading, stamp)
+            teller = self._teller()
+            after, event = teller.told(new, teller.forecast(new), told, reading, stamp)
+            feasibility = self._chooser(new.time).feasibility
+            if feasibility is not None:
+                loops, found = outcomes_told(
+                    self.space, feasibility, self.seed, self._progress.constraints, new, told, measured, stamp
+                )
+                event = replace(event, outcomes=found)
+                safe, broken = self._progress.last_safe, self._progress.broken
+                if event.violated:
+                    broken = (*broken, new.x)[-MOST_BROKEN:]
+                elif found:
+                    safe, broken = new.x if len(found) == len(loops) else safe, ()
+                after = after._replace(constraints=loops, last_safe=safe, broken=broken)
+                event = replace(event, retreat=self._retreat(after, new.x, new.time))
         self._progress = after
         return event
+
+    def _measured(self, told: Mapping[str, Any]) -> dict[str, float]:
+        """What was told of the constraints, checked."""
+        for name in told:
+            if not self.constraints:
+                raise InvalidArgument(f"{name}={told[name]!r}: this optimiser has no constraints to be told")
+            one_of("tell(constraint)", name, self.constraints)
+        return {
+            name: real(name, value, at_least=-LARGEST, at_most=LARGEST)
+            for name, value in told.items()
+            if value is not None
+        }
+
+    def _retreat(self, after: Progress, last: Array, now: float) -> Any:
+        """What is asked for next because nothing is safe, under the contexts of the last point."""
+        constraints = self.composition.constraints
+        if constraints is None or constraints.safe is None or after.step <= len(constraints.start):
+            return None
+        region = Region.all_of(self.space)
+        if self.space.contexts:
+            region = region.fixed({axis: float(last[axis]) for axis in self.space.context_axes})
+        point = self._chooser(now + 1.0, after).retreat(region)
+        return None if point is None else self.space.decode(point)
 
     def reset(self, reason: str = "") -> Event:
         """Something is known to have changed: what was measured before is about the past.
@@ -313,19 +418,15 @@ class Optimizer:
         """
         why, before = reason_text(reason), self._progress
         with self._threads():
-            surrogate = before.surrogate
-            if self.size:
-                nothing = Dataset.empty(surrogate.data.dim)
-                surrogate = surrogate.restart(nothing, None, Change(before.step, 1.0))
-            after = before._replace(
-                surrogate=surrogate,
-                memory=self.composition.trigger.start(),
-                allowance=self.composition.limit.start(),
-                elapsed=1,
-                held=None,
-                evaluations=None,
+            watched = () if self.composition.constraints is None else self.composition.constraints.each
+            loops = zip(watched, before.constraints, strict=True)
+            after = _forgotten(before, self.composition)._replace(
+                evaluations=None, constraints=tuple(_forgotten(loop, one.composition) for one, loop in loops)
             )
-            event = asked_event(before, surrogate.beliefs(), why)
+            event = asked_event(before, after.surrogate.beliefs(), why)
+            if before.setting is not None and before.last_time is not None:
+                now = before.last_time - before.origin
+                event = replace(event, retreat=self._retreat(after, before.setting, now))
         self._progress = after
         return event
 
@@ -352,157 +453,6 @@ class Optimizer:
         self._progress = before._replace(evaluations=evaluations, failed_at=point)
         return record
 
-    def _told(self, new: Observation, told: Any, reading: Reading, stamp: float) -> tuple[Progress, Event]:
-        """Where the optimiser stands after an observation, and the record of it; nothing is changed."""
-        before, composition = self._progress, self.composition
-        forecast = before.surrogate.forecast(new.x, new.time, new.accuracy)
-        opinion = before.surrogate.weigh(new, forecast)
-        surrogate = before.surrogate
-        ruling, memory = self._judge(new, forecast.prediction, opinion)
-        if ruling.decision == "triggered" and getattr(composition.learning, "reconsiders", False):
-            search, rescale = composition.learning.search, composition.rescale
-            surrogate = surrogate.reconsider(new, opinion, search, rescale, self.seed)
-            if surrogate is not before.surrogate:
-                opinion = surrogate.weigh(new, surrogate.forecast(new.x, new.time, new.accuracy))
-                ruling, memory = self._judge(new, forecast.prediction, opinion)
-
-        elapsed, held, allowance, kept = before.elapsed + 1, None, before.allowance, 0
-        if ruling.set_aside:
-            held = Held(new, self._again(told, new.x))
-        elif ruling.decision == "no":
-            data, allowance = composition.limit.apply(surrogate.data + new, limit_view(surrogate), allowance)
-            surrogate = surrogate.follow(data, opinion)
-        else:
-            data = surrogate.data
-            if before.held is not None and ruling.outlier is None:
-                data += before.held.observation
-            data, allowance = composition.limit.apply(
-                self._kept(ruling, data + new), limit_view(surrogate), composition.limit.start()
-            )
-            kept, elapsed, memory = len(data), 1, composition.trigger.start()
-            surrogate = surrogate.restart(data, opinion, self._heard(ruling))
-        age = before.age
-        if not ruling.set_aside:
-            reset = ruling.decision != "no"
-            thinned = not reset and len(surrogate.data) < len(before.surrogate.data)
-            surrogate, age = self._learned(surrogate, new, 0 if reset else before.elapsed, thinned)
-        origin = stamp - new.time if before.last_time is None else before.origin
-        evaluations = self._evaluations(new, surrogate.data if ruling.decision != "no" else None)
-        after = Progress(
-            surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held, evaluations
-        )
-        return after, self._event(after, new, told, reading, forecast.prediction, opinion, ruling, kept)
-
-    def _evaluations(self, new: Observation, kept: Dataset | None) -> Evaluations | None:
-        """The evaluations of which the chance of failing is learned; a reset drops them with the data."""
-        evaluations = self._progress.evaluations
-        if evaluations is None:
-            return None
-        evaluations += Evaluation(new.x, False, new.time, new.step)
-        if kept is not None:
-            evaluations = evaluations.since(int(kept.steps[0]) if len(kept) else new.step + 1)
-        return evaluations if evaluations.failed.any() else None  # none is remembered that failed
-
-    def _judge(self, new: Observation, prediction: Prediction, opinion: Opinion) -> tuple[Ruling, Memory]:
-        """What to do about an observation, and the trigger's memory if nothing is reset."""
-        before, composition = self._progress, self.composition
-        return judge(
-            composition.trigger,
-            composition.window,
-            before.memory,
-            prediction,
-            new,
-            before.elapsed,
-            opinion=opinion,
-            held=None if before.held is None else before.held.observation,
-            trusted=composition.learning.monitors(before.elapsed, self._dim, new.step),
-            may_set_aside=not composition.rescale or new.step > 1,  # y's scale is taken from the first
-        )
-
-    def _heard(self, ruling: Ruling) -> Change | None:
-        """What is believed to have happened, if the retention has been told that."""
-        if ruling.decision != "triggered" or not getattr(self.composition.on_trigger, "reads_verdict", False):
-            return None
-        return ruling.verdict.change
-
-    def _kept(self, ruling: Ruling, data: Dataset) -> Dataset:
-        """What survives a reset."""
-        composition = self.composition
-        keeper = composition.on_trigger if ruling.decision == "triggered" else composition.on_forced
-        read = {"verdict": ruling.verdict} if getattr(keeper, "reads_verdict", False) else {}
-        return keeper.keep(data, self._fires, **read)
-
-    def _again(self, told: Any, point: Array) -> Any:
-        """The told point in the types that `ask` gives: to the last bit, where decoding would round."""
-        if not isinstance(told, dict):
-            return told
-        decoded = self.space.decode(point)
-        return {name: float(told[name]) if isinstance(v, float) else v for name, v in decoded.items()}
-
-    def _learned(
-        self, surrogate: Surrogate, new: Observation, elapsed: int, thinned: bool
-    ) -> tuple[Surrogate, int]:
-        """Fitted if it is time to, and the tells since the last fit; `elapsed` is 0 right after a reset.
-
-        Where many observations were dropped together there was work enough in this step: a fit can wait.
-        """
-        composition, age = self.composition, self._progress.age + 1
-        if not thinned and composition.learning.due(elapsed, len(surrogate.data), age, self._dim):
-            learned = surrogate.learn(composition.learning.search, composition.rescale, seed=self.seed)
-            return learned, age if learned is surrogate else 0
-        if composition.rescale and new.step == 1:
-            return surrogate.centre(np.array([new.y])), age
-        return surrogate, age
-
-    def _event(
-        self,
-        after: Progress,
-        new: Observation,
-        x: Any,
-        reading: Reading,
-        prediction: Prediction,
-        opinion: Opinion,
-        ruling: Ruling,
-        kept: int,
-    ) -> Event:
-        return Event(
-            step=new.step,
-            time=float(after.last_time),  # type: ignore[arg-type]  # it has just been told
-            x=x,
-            y=reading.y,
-            mean=self._sign * prediction.mean,
-            std=prediction.std,
-            noise_variance=prediction.noise_variance,
-            log_density=opinion.log_density,
-            statistic=ruling.verdict.statistic,
-            threshold=ruling.verdict.threshold,
-            monitored=ruling.monitored,
-            elapsed=ruling.elapsed,
-            reset=ruling.decision != "no",
-            reason=reason(ruling, new, prediction, self._sign),
-            kept=kept,
-            size=len(after.surrogate.data),
-            set_aside=ruling.set_aside,
-            outlier=None if ruling.outlier is None else ruling.outlier.step,
-            beliefs=after.surrogate.beliefs(),
-            change=self._changed(ruling),
-            cause="" if ruling.decision == "no" else ruling.decision,
-            told_variance=reading.variance,
-            values=reading.values,
-        )
-
-    def _changed(self, ruling: Ruling) -> Change | None:
-        """What is believed to have happened, as the caller sees it."""
-        change = ruling.verdict.change if ruling.decision == "triggered" else None
-        return None if change is None else change._replace(level=self._sign * change.level + 0.0, past=None)
-
-    def _fires(self, data: Dataset, observation: Observation) -> bool:
-        """Whether an observation, predicted from `data` alone, raises the trigger's alarm (Alg. 2)."""
-        prediction = self._progress.surrogate.alone(data, observation)
-        trigger = alarm(self.composition.trigger)
-        verdict, _ = trigger.test(trigger.start(), prediction, observation.y, len(data) + 1)
-        return verdict.fired or verdict.suspect
-
     # -- state -----------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
@@ -515,6 +465,32 @@ class Optimizer:
             "seed": self.seed,
             **saved.plain(self._progress),
         }
+
+
+def _forgotten(before: Progress, composition: Composition) -> Progress:
+    """Where a loop stands once it is known that all it has seen is out of date."""
+    surrogate = before.surrogate
+    if len(surrogate.data):
+        nothing = Dataset.empty(surrogate.data.dim)
+        surrogate = surrogate.restart(nothing, None, Change(before.step, 1.0))
+    return before._replace(
+        surrogate=surrogate,
+        memory=composition.trigger.start(),
+        allowance=composition.limit.start(),
+        elapsed=1,
+        held=None,
+    )
+
+
+def _fresh(space: Domain, composition: Composition) -> Progress:
+    """Where a loop stands before anything was told, and those of its constraints."""
+    watched = () if composition.constraints is None else composition.constraints.each
+    return Progress(
+        composition.model.surrogate(space),
+        composition.trigger.start(),
+        composition.limit.start(),
+        constraints=tuple(_fresh(space, one.composition) for one in watched),
+    )
 
 
 def _points(name: str, given: Any) -> Sequence[Any]:
@@ -544,7 +520,8 @@ def restore(state: Any) -> Optimizer:
         if not isinstance(space, Domain) or not isinstance(composition, Composition):
             raise CorruptState("state: the space or the composition is missing")
         optimizer = Optimizer(space, composition, goal=state["goal"], seed=state["seed"])
-        optimizer._progress = saved.read(state, space, composition)
+        with one_thread.hold():  # as in every step: shared out to several, sums round otherwise
+            optimizer._progress = saved.read(state, space, composition)
     except CorruptState:
         raise
     except Exception as error:  # the state is to blame, whatever reading it has led to

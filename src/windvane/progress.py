@@ -46,6 +46,10 @@ class Progress(NamedTuple):
     held: Held | None = None
     evaluations: Evaluations | None = None  # from the first failure on
     failed_at: Array | None = None  # where the last evaluation was, if it failed
+    constraints: tuple[Progress, ...] = ()  # where the loops stand that follow the constraints
+    last_safe: Array | None = None  # where all that was told of the constraints was last within their limits
+    broken: tuple[Array, ...] = ()  # settings at which something was beyond its limit since then
+    caution: float = 0.0  # of the loop of a constraint: how much more than its belief it takes to be safe
 
     @property
     def setting(self) -> Array | None:
@@ -109,6 +113,14 @@ def plain(progress: Progress) -> dict[str, Any]:
         state["failures"] = progress.evaluations.state()
     if progress.failed_at is not None:
         state["failed_at"] = progress.failed_at.tolist()
+    if progress.constraints:
+        state["constraints"] = [plain(each) for each in progress.constraints]
+    if progress.last_safe is not None:
+        state["last_safe"] = progress.last_safe.tolist()
+    if progress.caution:
+        state["caution"] = progress.caution
+    if progress.broken:
+        state["broken"] = [point.tolist() for point in progress.broken]
     return state
 
 
@@ -143,7 +155,19 @@ def read(state: dict[str, Any], space: Domain, composition: Composition) -> Prog
         held=held,
         evaluations=Evaluations.read(state["failures"], space) if "failures" in state else None,
         failed_at=feasible("state(failed_at)", state["failed_at"], space) if "failed_at" in state else None,
+        constraints=_constraints(state.get("constraints", []), space, composition),
+        last_safe=feasible("state(last_safe)", state["last_safe"], space) if "last_safe" in state else None,
+        caution=real("state(caution)", state.get("caution", 0.0)),
+        broken=tuple(feasible("state(broken)", point, space) for point in state.get("broken", [])),
     )
+
+
+def _constraints(states: Any, space: Domain, composition: Composition) -> tuple[Progress, ...]:
+    """Where the loops of the constraints stood."""
+    watched = () if composition.constraints is None else composition.constraints.each
+    if not isinstance(states, list) or len(states) != len(watched):
+        raise CorruptState("state: the constraints are not those of the composition")
+    return tuple(read(state, space, one.composition) for state, one in zip(states, watched, strict=True))
 
 
 def _held(state: Any, space: Domain) -> Held:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from windvane.accuracy import Accuracy
 from windvane.checks import real
-from windvane.errors import InvalidArgument
+from windvane.errors import InvalidArgument, InvalidType
 
 LARGEST = 1e100  # of |y|: squares must not overflow
 SMALLEST = 1e-150  # of a standard deviation: nor its square vanish
@@ -78,3 +78,27 @@ def repeated(y: Any) -> bool:
     if isinstance(y, np.ndarray) or hasattr(y, "__array__"):
         return np.ndim(y) == 1
     return isinstance(y, Sequence) and not isinstance(y, str | bytes)
+
+
+def outcomes_of(outcomes: Any, named: Mapping[str, Any]) -> dict[str, float | None]:
+    """The values of constraints, from a dict and from keywords; None is for what was not measured.
+
+    >>> outcomes_of({"heat": 84}, {"purity": None})
+    {'heat': 84.0, 'purity': None}
+    >>> outcomes_of({"heat": 84}, {"heat": 85})
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: heat: is told twice, in outcomes= and as a keyword
+    """
+    if outcomes is None:
+        outcomes = {}
+    if not isinstance(outcomes, Mapping) or not all(isinstance(name, str) for name in outcomes):
+        raise InvalidType(
+            f"outcomes={outcomes!r}: must be a dict of values by name, such as {{'heat': 84.2}}"
+        )
+    twice = next((name for name in named if name in outcomes), None)
+    if twice is not None:
+        raise InvalidArgument(f"{twice}: is told twice, in outcomes= and as a keyword")
+    return {
+        name: None if value is None else real(name, value, at_least=-LARGEST, at_most=LARGEST) + 0.0
+        for name, value in {**outcomes, **named}.items()
+    }

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from windvane.checks import Array, integer
 from windvane.data import Event, IntArray
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.optimizer import Optimizer
 from windvane.plots import html
-from windvane.tasks.base import Contextual, Disturbed, Noisy, Task
+from windvane.tasks.base import Constrained, Contextual, Disturbed, Noisy, Task
+
+OUTCOMES = 8  # the stream of random numbers for the noise of outcomes; that of values has one of its own
 
 
 @runtime_checkable
@@ -36,10 +39,15 @@ class Trace:
 
     `regret` is r_t = max f_t - f_t(x_t) for t = 1 .. T (Definition 1); `resets` are the steps of the resets.
     An optimiser that is not from Windvane may tell no events: then `events` and `resets` are empty.
+
+    On a task with constraints, max f_t is over what is within the limits at step t, so that the regret of a
+    point beyond them may be negative. `violated` says at which steps an outcome of x_t, without its noise,
+    was beyond its limit; it is None on tasks without constraints.
     """
 
     regret: Array
     events: tuple[Event, ...]
+    violated: npt.NDArray[np.bool_] | None = None
 
     @property
     def resets(self) -> IntArray:
@@ -56,12 +64,23 @@ class Trace:
         """R_T / T, the figure of the paper's tables."""
         return float(self.regret.mean())
 
+    @property
+    def violations(self) -> int:
+        """At how many steps a limit was broken."""
+        return 0 if self.violated is None else int(self.violated.sum())
+
+    @property
+    def feasible_regret(self) -> Array:
+        """r_t of the steps at which no limit was broken; never negative, but for rounding."""
+        return self.regret if self.violated is None else self.regret[~self.violated]
+
     def __len__(self) -> int:
         return len(self.regret)
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        return html.run(self.regret, self.resets.tolist(), self.events)
+        violations = None if self.violated is None else self.violations
+        return html.run(self.regret, self.resets.tolist(), self.events, violations)
 
 
 def simulate(
@@ -94,6 +113,13 @@ def simulate(
     >>> trace = simulate(Centre(), task, seed=0)
     >>> len(trace), trace.events
     (30, ())
+
+    On a task with constraints, what is limited is told with noise of its own, by name, if the optimiser has
+    `constraints` with these names: `tell(x, y, heat=84.2)`. One that has none is told y only.
+
+    >>> trace = simulate(Centre(), wv.task("guarded", horizon=30, seed=3), seed=0)
+    >>> trace.violated.shape, trace.violations
+    ((30,), 4)
     """
     if isinstance(optimizer, type) or not isinstance(optimizer, AskTell):
         raise InvalidType(f"optimizer={optimizer!r}: must come from wv.make, or have ask() and tell(x, y)")
@@ -106,12 +132,16 @@ def simulate(
     contextual = task if isinstance(task, Contextual) and task.space.contexts else None
     if task.space.contexts and contextual is None:
         raise InvalidType(f"task={task!r}: its space has contexts, so it needs context(t)")
+    constrained = task if isinstance(task, Constrained) and task.constraints else None
+    told = _told(optimizer, constrained)
     length = task.horizon if steps is None else integer("steps", steps, at_least=1, at_most=task.horizon)
     noise = _noise(
         task, np.random.default_rng((integer("seed", seed, at_least=0), 2)).standard_normal(length)
     )
     disturbed = task if isinstance(task, Disturbed) else None
     regret = np.empty(length)
+    violated = None if constrained is None else np.zeros(length, dtype=np.bool_)
+    extra = _outcome_noise(constrained, seed, length)
     events = []
     for t in range(1, length + 1):
         x = optimizer.ask() if contextual is None else optimizer.ask(context=contextual.context(t))  # type: ignore[call-arg]
@@ -120,12 +150,17 @@ def simulate(
         observed = value + float(noise[t - 1])
         if disturbed is not None:
             observed += disturbed.disturbance(t)
-        event = optimizer.tell(x, observed)
+        outcomes = {} if constrained is None else constrained.outcomes(x, t)
+        if constrained is not None and violated is not None:
+            violated[t - 1] = not all(
+                limit.met(outcomes[name]) for name, limit in constrained.constraints.items()
+            )
+        event = optimizer.tell(x, observed, **{name: outcomes[name] + extra[name][t - 1] for name in told})
         if isinstance(event, Event):
             events.append(event)
             if on_step is not None:
                 on_step(event)
-    return Trace(regret, tuple(events))
+    return Trace(regret, tuple(events), violated)
 
 
 def _check(optimizer: Optimizer, task: Task) -> None:
@@ -136,6 +171,33 @@ def _check(optimizer: Optimizer, task: Task) -> None:
         raise InvalidArgument("optimizer: must be fresh, this one has been told values already")
     if optimizer.space != task.space:
         raise InvalidArgument(f"optimizer: made for {optimizer.space}, the task lives in {task.space}")
+
+
+def _told(optimizer: AskTell, task: Constrained | None) -> list[str]:
+    """The outcomes that are told: those that the optimiser has constraints for."""
+    wanted = getattr(optimizer, "constraints", None)
+    if not isinstance(wanted, Collection):
+        return []
+    known = {} if task is None else task.constraints
+    if isinstance(optimizer, Optimizer):
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise InvalidArgument(
+                f"optimizer: has a constraint on {unknown[0]!r}, which is no outcome of the task; {has}"
+            )
+    return [name for name in known if name in wanted]
+
+
+def _outcome_noise(task: Constrained | None, seed: int, length: int) -> dict[str, list[float]]:
+    """The noise of the outcomes at the steps 1, 2, .. by name."""
+    if task is None:
+        return {}
+    normal = np.random.default_rng((seed, OUTCOMES)).standard_normal((length, len(task.constraints)))
+    return {
+        name: (math.sqrt(task.outcome_noise[name]) * draws).tolist()
+        for name, draws in zip(task.constraints, normal.T, strict=True)
+    }
 
 
 def _noise(task: Task, normal: Array) -> Array:

@@ -15,13 +15,16 @@ Errors name the place, as in `space.parameters.gain.real[0]`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
 from windvane.checks import integer, real
 from windvane.codec import decode
+from windvane.constraints import AtLeast, AtMost, Constraint, constraint_from_json
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, WindvaneError
 from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Parameter, Real, Space
 from windvane.spaces.base import Domain
@@ -40,6 +43,11 @@ PARAMETERS = (
     'or {"choice": [...]}, each with "context": true or not (and then "period" or "clip")'
 )
 FLAGS = ("log", "context", "period", "clip")
+LIMIT = re.compile(  # "heat<=90 °C": a name, the allowed side, a number, and a unit that cannot continue it
+    r"\s*(?P<name>\w+)\s*(?P<side><=|>=|≤|≥)\s*"
+    r"(?P<limit>[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?)\s*(?P<unit>([^\s\d.,_<>=≤≥][^<>=≤≥]*)?)",
+    re.IGNORECASE,
+)
 Made = TypeVar("Made")
 
 
@@ -123,6 +131,8 @@ def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
 
     >>> options_from_json({"delta": 0.1, "kernel": {"type": "RBF", "lengthscale": [0.2]}})
     {'delta': 0.1, 'kernel': RBF(lengthscale=(0.2,), variance=1.0)}
+    >>> options_from_json({"constraints": {"heat": {"at_most": 90}}})
+    {'constraints': {'heat': AtMost(limit=90.0, unit='', kernel=None, noise_variance=None, mean=None)}}
     >>> options_from_json({"max_step": {"gain": 0.5}})
     {'max_step': {'gain': 0.5}}
     >>> options_from_json({"kernel": {"type": "RFB"}})
@@ -134,13 +144,70 @@ def options_from_json(given: Any, where: str = "options") -> dict[str, Any]:
     found = {}
     for name, value in given.items():
         try:
-            found[name] = dict(value) if _of_numbers(value) else decode(value)
+            found[name] = _option(name, value, where)
         except (CorruptState, RecursionError) as error:
             said = str(error).removeprefix("state: ")
             if isinstance(error.__cause__, KeyError):
                 said = f"there is no component of type {error.__cause__.args[0]!r}"
             raise InvalidArgument(f"{where}.{name}: {said}") from None
     return found
+
+
+def _option(name: str, value: Any, where: str) -> Any:
+    if name == "constraints" and isinstance(value, Mapping):
+        return {each: constraint_from_json(value[each], f"{where}.{name}.{each}") for each in value}
+    if name == "start" and isinstance(value, list):
+        return value
+    return dict(value) if _of_numbers(value) else decode(value)
+
+
+def spelt_constraint(text: Any, where: str = "constraint") -> tuple[str, Constraint]:
+    """A constraint as a shell has it, and its name.
+
+    >>> spelt_constraint("heat<=90 °C")
+    ('heat', AtMost(limit=90.0, unit='°C', kernel=None, noise_variance=None, mean=None))
+    >>> spelt_constraint("purity >= 0.8")[1].limit
+    0.8
+    >>> spelt_constraint("heat<90")
+    Traceback (most recent call last):
+    windvane.errors.InvalidArgument: constraint='heat<90': must be a name, <= or >=, and a number, with a unit or not, in quotation marks: "heat<=90 °C" or "purity>=0.8"
+    """  # noqa: E501
+    found = LIMIT.fullmatch(text) if isinstance(text, str) else None
+    if found is None or not found["name"].isidentifier():
+        raise InvalidArgument(
+            f"{where}={text!r}: must be a name, <= or >=, and a number, with a unit or not, in quotation "
+            'marks: "heat<=90 °C" or "purity>=0.8"'
+        )
+    kind = AtMost if found["side"] in ("<=", "≤") else AtLeast
+    return found["name"], _made(
+        f"{where}={text!r}", lambda limit: kind(limit, found["unit"].strip()), float(found["limit"])
+    )
+
+
+def spelt_constraints(texts: Iterable[str], where: str = "constraint") -> dict[str, Constraint]:
+    """Several of them by name, each once.
+
+    >>> [f"{name} {limit}" for name, limit in spelt_constraints(["heat<=90", "purity>=0.8"]).items()]
+    ['heat <= 90', 'purity >= 0.8']
+    """
+    found: dict[str, Constraint] = {}
+    for text in texts:
+        name, constraint = spelt_constraint(text, where)
+        if name in found:
+            raise InvalidArgument(f"{where}={text!r}: {name!r} is there twice")
+        found[name] = constraint
+    return found
+
+
+def spelt_name(text: str, taken: Collection[str] = ()) -> str:
+    """A name by which a constraint can be told, whatever others call it; as it is, if that will do.
+
+    >>> spelt_name("heat"), spelt_name("heat of pump"), spelt_name("time", taken=["time"])
+    ('heat', 'c_heat_of_pump_c5d5e89c', 'c_time_6f949845')
+    """
+    if text.isidentifier() and text not in taken and not text.startswith("c_"):
+        return text
+    return f"c_{re.sub('[^a-zA-Z0-9]', '_', text)}_{zlib.crc32(text.encode()):x}"
 
 
 def _of_numbers(value: Any) -> bool:

@@ -127,3 +127,26 @@ def test_without_data_a_point_of_the_region():
     for acquisition in (wv.UCB(), wv.LogEI(), wv.Thompson(), wv.Uniform()):
         point = acquisition.propose(posterior, region, MOMENT, generator).point
         assert region.contains(point[None]).all()
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("name", ["gp-ucb", "auto"])
+@pytest.mark.parametrize("tilt", [0.4, 0.55])
+def test_where_a_condition_cuts_a_grid_the_edge_is_searched_as_well(dim, name, tilt):
+    """Beside a dense grid of its own: no allowed candidate is better, and little hides between them."""
+    space = wv.Box([(0, 1)] * dim)
+    steep = np.linspace(1.0, 1.5, dim)
+    side = (2001, 301, 61)[dim - 1]
+    line = np.linspace(0.0, 1.0, side)
+    dense = np.stack(np.meshgrid(*[line] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+    for seed in range(4):
+        posterior = posterior_on(space, seed, name=name, n=12)
+        region = wv.Region.all_of(space).where(lambda points: points @ steep, tilt * steep.sum())
+        for utility in (UpperBound(0.5), UpperBound(2.0)):
+            point = maximise(posterior, region, utility, generator).point
+            assert region.contains(point[None])[0]
+            reached = heights(posterior, utility, point[None])[0]
+            kept = posterior.candidates[region.contains(posterior.candidates)]
+            assert reached >= heights(posterior, utility, kept).max() - 1e-7
+            all_heights = heights(posterior, utility, dense[region.contains(dense)])
+            assert reached >= all_heights.max() - 0.02 * np.ptp(all_heights)

@@ -214,3 +214,13 @@ def test_a_long_list_of_points_needs_no_table_of_all_pairs():
     tracemalloc.stop()
     assert peak < 20e6  # bytes; a table of all pairs has 200 million
     assert region.contains(space.encode_many([{"a": 3, "b": 7}, {"a": 4, "b": 7}])).tolist() == [True, False]
+
+
+def test_what_was_found_inside_is_drawn_even_if_another_look_says_otherwise():
+    """Many points at once and a few of them may be judged from different approximations."""
+    region = everything(SPACE)
+    points = region.candidates(64)
+    risks = np.where(np.arange(len(points)) == 5, 0.0, 1.0)
+    doubtful = region.where(lambda some: np.ones(len(some)), 0.5, tried=(points, risks))
+    drawn = doubtful.sample(np.random.default_rng(0), 3)
+    assert (drawn == points[5]).all()

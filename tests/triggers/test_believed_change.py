@@ -47,10 +47,10 @@ def test_two_moments_that_share_the_blame_are_enough(shares):
 
 def test_the_reason_names_the_level_and_the_rivals():
     changes = [Change(12, 0.95, level=-8.1234)]
-    found = verdict(changes, beliefs={"changed at 12": 0.95, "static": 0.04, "drift 0.01": 0.01, "x": 0.0})
+    found = verdict(changes, beliefs={"changed at step 12": 0.95, "static": 0.04, "x": 0.01})
     assert found.reason == (
-        "a sudden change at step 12, to a level 8.12 away, is believed with 0.95 "
-        "(static: 0.04; drift 0.01: 0.01)"
+        "a sudden change at step 12, to a level 8.12 away, is believed with probability 0.95, "
+        "against 0.04 for the next best explanation (static)"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from windvane.codec import component
 from windvane.data import Verdict
+from windvane.testing import TriggerSuite
 from windvane.triggers import (
     BoundedNoise,
     Confirmed,
@@ -47,11 +48,13 @@ TRIGGERS = [
 ]
 
 
-@pytest.mark.parametrize("name", CHECKS)
-@pytest.mark.parametrize("trigger", TRIGGERS, ids=repr)
-def test_every_trigger_conforms(trigger, name):
-    assert isinstance(trigger, Trigger)
-    CHECKS[name](trigger)
+class TestEveryTrigger(TriggerSuite):
+    triggers = TRIGGERS
+
+
+def test_a_suite_without_triggers_is_a_mistake():
+    with pytest.raises(TypeError, match="must be a list of at least one trigger"):
+        type("Empty", (TriggerSuite,), {})
 
 
 @pytest.mark.parametrize("trigger", [each for each in TRIGGERS if each != Never()], ids=repr)

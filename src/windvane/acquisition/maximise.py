@@ -10,6 +10,9 @@ the plateau that an empty data set leaves, are broken by the seeded generator.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from windvane.acquisition.ascent import Summits, ascend, leading, stride
 from windvane.acquisition.base import PosteriorView, Proposal
 from windvane.acquisition.climb import climb
 from windvane.acquisition.slide import slide
-from windvane.acquisition.starts import best_of, grid_peaks, scattered_starts
+from windvane.acquisition.starts import best_of, grid_peaks, is_peak, scattered_starts
 from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
@@ -47,18 +50,31 @@ ROUNDS = 16  # changes of one discrete parameter after another
 PATHS = 3  # summits from which such changes start
 AROUND_BALLS = (6, 24)  # ascents along what is left out, and rounds of each: many summits are beside a ball
 ALONG_EDGES = (2, 6)  # the same along the edge of a condition, which is not known exactly
+WITHIN_CELL = (13, 7, 5)  # points along an axis, within a step of a 1-, 2-, 3-d grid, where a hill is cut off
 CHUNK = 1024  # points evaluated at a time
 
 Generator = Callable[[], np.random.Generator]
+
+
+class Pool(NamedTuple):
+    """Points that cover a region, their utilities, their shape if they are a grid, and the scale of it all.
+
+    A grid is always whole: outside of the region utilities are -inf, and in `uncut` what they are there.
+    """
+
+    points: Array
+    scores: Array
+    grid: tuple[int, ...] | None
+    scale: float
+    uncut: Array | None = None
 
 
 def maximise(posterior: PosteriorView, region: Region, utility: Utility, generator: Generator) -> Proposal:
     """The point of the region with the highest utility."""
     if posterior.size == 0:
         return Proposal(region.sample(generator(), 1)[0], float("nan"))
-    points, scores, grid = _pool(posterior, region, utility, generator)
+    points, scores, grid, scale, uncut = _pool(posterior, region, utility, generator)
     top = float(scores.max())
-    scale = utility.scale(scores)
     if _exhaustive(region, points):
         return _tied(points, scores, top - TIE * scale, generator)
     worth = WORTH[-1] if grid is None else WORTH[len(grid) - 1]
@@ -76,14 +92,20 @@ def maximise(posterior: PosteriorView, region: Region, utility: Utility, generat
     if grid is not None and fine:
         peaks = best_of(scores, grid_peaks(scores, grid, near), GRID_STARTS)
         gain = GAIN[len(grid) - 1] * scale if utility.linear else np.inf
-        starts, ceilings = points[peaks], scores[peaks] + gain
+        hills = peaks if uncut is None else np.array([row for row in peaks if is_peak(uncut, grid, row)], int)
+        starts, ceilings = points[hills], scores[hills] + gain
         if highest > top:
             apart = np.abs(starts - seen[0]).max(axis=1) > CELL / (grid[0] - 1)
             starts = np.concatenate((seen[:1], starts[apart]))
             ceilings = np.concatenate(((np.inf,), ceilings[apart]))
         summits = search.polished(starts, region.climbed, ceilings)
+        if uncut is not None:
+            summits = search.kept_inside(summits, Summits(points[peaks], scores[peaks]), grid)
     else:
-        summits = search.summits(search.starts(points, scores, seen))
+        covered = np.isfinite(scores)
+        summits = search.summits(search.starts(points[covered], scores[covered], seen))
+    if not len(summits.values):  # at an edge, where what is looked at once more may be beyond it by a hair
+        return _tied(points, scores, top, generator)
     best = float(summits.values.max())
     return _tied(summits.points, summits.values, best - TIE * scale, generator)
 
@@ -97,33 +119,43 @@ def utility_of(posterior: PosteriorView, utility: Utility, points: Array) -> Arr
     return values
 
 
-def _pool(
-    posterior: PosteriorView, region: Region, utility: Utility, generator: Generator
-) -> tuple[Array, Array, tuple[int, ...] | None]:
-    """Points that cover the region, their utilities, and their shape if they are a grid."""
+def _pool(posterior: PosteriorView, region: Region, utility: Utility, generator: Generator) -> Pool:
+    """Points that cover the region."""
+
+    def pool(points: Array, scores: Array, grid: tuple[int, ...] | None = None) -> Pool:
+        return Pool(points, scores, grid, utility.scale(scores))
+
     if not region.whole and region.space.enumerated and len(posterior.candidates) == region.space.size:
-        return *_of_list(posterior, region, utility), None
+        return pool(*_of_list(posterior, region, utility))
     if not region.whole:
         if region.listed is None and region.conditions and region.bounded_as_space:
             inside = region.contains(posterior.candidates)
-            if inside.any():
-                return posterior.candidates[inside], _on_candidates(posterior, utility)[inside], None
+            points, scores = posterior.candidates, _on_candidates(posterior, utility)
+            seeds = points[:0] if region.seeds is None else region.seeds[region.contains(region.seeds)]
+            if posterior.grid is not None and not len(seeds) and inside.any():
+                scale, cut = utility.scale(scores[inside]), np.where(inside, scores, -np.inf)
+                return Pool(points, cut, posterior.grid, scale, scores)
+            points, scores = points[inside], scores[inside]
+            if len(seeds):
+                points = np.concatenate((points, seeds))
+                scores = np.concatenate((scores, utility_of(posterior, utility, seeds)))
+            if len(points):
+                return pool(points, scores)
         few = region.held and np.count_nonzero(region.climbed.free) <= 3 and not region.mixed
         points = region.candidates(FEWER if few else POOL) if region.listed is None else region.listed
+        if region.seeds is not None:
+            points = np.concatenate((points, region.seeds[region.contains(region.seeds)]))
         if not len(points):
             points = region.sample(generator(), FRESH)
-        return points, utility_of(posterior, utility, points), None
+        return pool(points, utility_of(posterior, utility, points))
     scores = _on_candidates(posterior, utility)
     points = posterior.candidates
     size = region.space.size
     if size is None or size == len(points):
-        return points, scores, posterior.grid
+        return pool(points, scores, posterior.grid)
     fresh = region.sample(generator(), FRESH)
-    return (
-        np.concatenate((points, fresh)),
-        np.concatenate((scores, utility_of(posterior, utility, fresh))),
-        None,
-    )
+    scores = np.concatenate((scores, utility_of(posterior, utility, fresh)))
+    return pool(np.concatenate((points, fresh)), scores)
 
 
 def _on_candidates(posterior: PosteriorView, utility: Utility) -> Array:
@@ -198,6 +230,13 @@ def _tied(points: Array, values: Array, least: float, generator: Generator) -> P
     return Proposal(points[row], float(values[row]))
 
 
+@cache
+def _within_cell(grid: tuple[int, ...]) -> Array:
+    """Steps to points of the cells around a point of a grid over the unit cube."""
+    line = np.linspace(-1.0, 1.0, WITHIN_CELL[len(grid) - 1])
+    return np.array(list(product(line, repeat=len(grid)))) / (np.array(grid) - 1.0)
+
+
 class RegionSearch:
     """One search: the posterior, the region, the utility and the scale of its values."""
 
@@ -225,7 +264,8 @@ class RegionSearch:
         leaders = best_of(found.values, np.arange(len(found.values)), DISCRETE_STARTS)
         rounded = region.nearest(np.concatenate((found.points[leaders], starts)))
         if region.pierced:
-            rounded = rounded[region.contains(rounded)]
+            inside = rounded[region.contains(rounded)]
+            rounded = inside if len(inside) else starts  # these were, when they were looked at
         values = utility_of(self._posterior, self._utility, rounded)
         rows = best_of(values, np.arange(len(values)), PATHS)
         found = self.polished(rounded[rows], region.continuous)
@@ -277,6 +317,23 @@ class RegionSearch:
             ceilings=ceilings,
         )
 
+    def kept_inside(self, found: Summits, peaks: Summits, grid: tuple[int, ...]) -> Summits:
+        """The summits inside the region, and the peaks of the part of a grid that is, best first.
+
+        Where the best of them is cut off by the edge of a condition, points of the cells around it are looked
+        at too. Once: what is allowed there is interpolated between points of a grid that is no finer.
+        """
+        region = self._region
+        inside = region.contains(found.points) if len(found.points) else np.empty(0, dtype=np.bool_)
+        points = np.concatenate((found.points[inside].reshape(-1, region.space.dim), peaks.points))
+        values = np.concatenate((found.values[inside], peaks.values))
+        if peaks.values[0] >= values.max():
+            around = region.nearest(peaks.points[0] + _within_cell(grid))
+            around = around[region.contains(around)]
+            points = np.concatenate((points, around))
+            values = np.concatenate((values, self._values(around)))
+        return Summits(points, values)
+
     def _values(self, points: Array) -> Array:
         return utility_of(self._posterior, self._utility, points)
 
@@ -289,7 +346,7 @@ class RegionSearch:
             return found
         begin = region.clear(np.concatenate((found.points[~inside], starts)))
         begin = begin[region.contains(begin)]
-        effort = AROUND_BALLS if len(region.excluded) else ALONG_EDGES
+        effort = ALONG_EDGES if region.conditions else AROUND_BALLS
         slid = slide(self._posterior, region, utility, begin, *effort)
         return Summits(
             np.concatenate((found.points[inside], slid.points)),

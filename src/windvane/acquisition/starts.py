@@ -63,6 +63,17 @@ def grid_maxima(scores: Array, shape: tuple[int, ...]) -> IntArray:
     return np.flatnonzero(field >= around)
 
 
+def is_peak(scores: Array, shape: tuple[int, ...], row: int) -> bool:
+    """Whether a row of a tensor grid is not below any neighbour.
+
+    >>> is_peak(np.array([0.0, 2.0, 1.0, 1.5]), (4,), 1), is_peak(np.array([0.0, 2.0, 1.0, 1.5]), (4,), 2)
+    (True, False)
+    """
+    place = np.unravel_index(row, shape)
+    around = scores.reshape(shape)[tuple(slice(max(int(i) - 1, 0), int(i) + 2) for i in place)]
+    return bool(scores[row] >= around.max())
+
+
 def best_of(scores: Array, rows: IntArray, count: int) -> IntArray:
     """The `count` rows with the highest scores, best first."""
     if len(rows) > count:

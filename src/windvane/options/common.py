@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from windvane.acquisition import UCB, Acquisition, LogBeta, Schedule
 from windvane.checks import Array, real
 from windvane.composition import Composition
+from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import (
     RBF,
@@ -71,6 +72,9 @@ class CommonOptions:
     scaling: Scaling | None = None
     max_step: Any = None
     move_cost: Any = None
+    constraints: dict[str, Constraint] | None = None
+    safe: float | None = None
+    start: Any = None
 
     def need(self, option: str, value: Any, why: str) -> Any:
         """The value of an option, or an error that says what it is for."""

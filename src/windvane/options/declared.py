@@ -15,6 +15,7 @@ import numpy as np
 
 from windvane.acquisition import Acquisition, ConstantBeta, LogBeta, Schedule
 from windvane.checks import bounds_text, integer, one_of, real
+from windvane.constraints import constraint_names
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel, SpaceTime
 from windvane.retention.evidence_window import ladder
@@ -22,6 +23,20 @@ from windvane.surrogates import HYPOTHESES, Hypothesis, Learning, Scaling
 from windvane.triggers import ResetWindow, Trigger
 
 Exclusions: TypeAlias = tuple[tuple[str, str], ...]
+RESERVED = (
+    "self",
+    "x",
+    "y",
+    "time",
+    "noise_variance",
+    "std",
+    "outcomes",
+    "key",
+    "trial",
+    "metadata",
+    "reason",
+)
+"""Arguments of `tell`, here and in a study, that a constraint cannot be told by."""
 NEEDED = Parameter.empty  # the default of an option that has none
 
 
@@ -141,6 +156,13 @@ def _movement(name: str, value: Any) -> Any:
     return value
 
 
+def _settings(name: str, value: Any) -> Any:
+    """The rest depends on the space."""
+    if not isinstance(value, list | tuple | np.ndarray) or not len(value):
+        raise InvalidType(f"{name}={value!r}: must be a list of one point or more, such as [{{'gain': 0.5}}]")
+    return value
+
+
 _TRIGGERS_OWN = (("trigger", "the trigger has its own"),)
 _ACQUISITIONS_OWN = (("acquisition", "the acquisition decides how much to explore"),)
 
@@ -196,6 +218,24 @@ OPTIONS: dict[str, Option] = {
         "{'gain': 0.5}, of a box a list",
         _movement,
         "moving is free",
+    ),
+    "constraints": Option(
+        "what must hold beside the objective: quantities that are told with each value, and their limits",
+        "a dict such as {'heat': wv.AtMost(90), 'purity': wv.AtLeast(0.8)}",
+        lambda _, value: constraint_names(value, RESERVED),
+        "nothing but the objective counts",
+    ),
+    "safe": _number(
+        "ask only for points at which each constraint holds with this probability, as believed now",
+        "points are preferred that probably meet the constraints",
+        at_least=0.5,
+        below=1.0,
+    ),
+    "start": Option(
+        "settings that are known to meet the constraints: where safe= begins, and what it falls back on",
+        "a list of points, without contexts",
+        _settings,
+        "needed with safe=",
     ),
     "rate": _number(
         "the rate of change eps per step",

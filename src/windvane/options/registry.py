@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 from windvane.composition import Composition
 from windvane.errors import InvalidArgument
 from windvane.options.common import CommonOptions
+from windvane.options.constrained import constrained
 from windvane.options.declared import NEEDED, OPTIONS, Option
 from windvane.spaces.base import Domain
 
@@ -27,6 +28,15 @@ class Algorithm:
 
     def compose(self, name: str, space: Domain, goal: str, given: dict[str, Any]) -> Composition:
         """The composition; every option is checked, even where another one overrules it."""
+        checked = self._checked(name, given)
+        return constrained(
+            self._composed(name, space, goal, checked),
+            space,
+            checked,
+            lambda other, its: self._composed(name, space, other, its),
+        )
+
+    def _checked(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
         unused = sorted(set(given) - set(self.options))
         if unused:
             known = ", ".join(sorted({*self.options, "goal", "seed"}))
@@ -39,6 +49,9 @@ class Algorithm:
         for option, about in self.options.items():
             if about.default is NEEDED and option not in checked:
                 raise InvalidArgument(f"make({name!r}): {option}= is needed, {about.purpose}")
+        return checked
+
+    def _composed(self, name: str, space: Domain, goal: str, checked: dict[str, Any]) -> Composition:
         (_, common), *groups, (function, own) = (
             (source, {option: value for option, value in checked.items() if option in names})
             for source, names in self.takes.items()

@@ -52,10 +52,21 @@ class Bounds:
 @final
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """A number for each of m x d points, and the most that it may be."""
+    """A number for each of m x d points, and the most that it may be.
+
+    `known` are points, and their numbers, that were looked at before: where these very points are asked about
+    again, that need not be computed.
+    """
 
     value: Callable[[Array], Array]
     at_most: float
+    known: tuple[Array, Array] | None = None
+
+    def holds(self, points: Array, rows: IntArray) -> BoolArray:
+        """Whether the number is small enough at those rows of the points."""
+        if self.known is not None and points is self.known[0]:
+            return np.asarray(self.known[1][rows] <= self.at_most)
+        return np.asarray(self.value(points[rows]) <= self.at_most)
 
 
 @final
@@ -83,6 +94,7 @@ class Region:
     left: BoolArray | None = None  # the same for a space that is a list: which of its m points will do
     conditions: tuple[Condition, ...] = ()
     witnesses: Array | None = None  # w x d, points at which all conditions hold, if there are any
+    seeds: Array | None = None  # s x d, points to begin a search from, beside others
 
     def __post_init__(self) -> None:
         dim = self.space.dim
@@ -204,11 +216,21 @@ class Region:
         left[numbers] = True
         return replace(self, left=read_only(left if self.left is None else left & self.left))
 
-    def where(self, value: Callable[[Array], Array], at_most: float) -> Region:
+    def where(
+        self,
+        value: Callable[[Array], Array],
+        at_most: float,
+        *,
+        tried: tuple[Array, Array] | None = None,
+        known: tuple[Array, Array] | None = None,
+        seeds: Array | None = None,
+    ) -> Region:
         """Only where a number is at most so much; if that is nowhere, only where it is smallest.
 
         `value` gives the numbers of m x d points. Narrow the region down in all other ways first: whether
-        anything is left is found out from points that cover it.
+        anything is left is found out from points that cover it, or from those that were `tried`, with their
+        numbers. `known` are points that will be asked about often, and their numbers; `seeds` are such that
+        a search should begin from, since little else is left.
 
         >>> from windvane.spaces import Box
         >>> region = Region.all_of(Box([(0, 1)])).where(lambda points: points[:, 0], 0.25)
@@ -219,22 +241,28 @@ class Region:
         array([[0.]])
         """
         level = checks.real("at_most", at_most)
-        points = self.candidates(WITNESSES) if self.listed is None else self.listed
-        if not len(points):
-            points = self.sample(np.random.default_rng(0), WITNESSES)
-        if self.space.enumerated:  # of a long list, a part says as much, unless it says that nothing is left
-            some = points[:: len(points) // WITNESSES + 1]
-            if (value(some) <= level).any():
-                points = some
-        numbers = value(points)
+        points, numbers = self._tried(value, level) if tried is None else tried
         least = float(numbers.min())
         if least > level:  # a hair more, since the same point among others may round differently
             level = least + 1e-9 * max(abs(least), 1.0)
         return replace(
             self,
-            conditions=(*self.conditions, Condition(value, level)),
+            conditions=(*self.conditions, Condition(value, level, known)),
             witnesses=points[numbers <= level],
+            seeds=seeds,
         )
+
+    def _tried(self, value: Callable[[Array], Array], level: float) -> tuple[Array, Array]:
+        """Points that cover the region, and their numbers."""
+        points = self.candidates(WITNESSES) if self.listed is None else self.listed
+        if not len(points):
+            points = self.sample(np.random.default_rng(0), WITNESSES)
+        if self.space.enumerated:  # of a long list, a part says as much, unless it says that nothing is left
+            some = points[:: len(points) // WITNESSES + 1]
+            numbers = value(some)
+            if (numbers <= level).any():
+                return some, numbers
+        return points, value(points)
 
     # -- what the maximiser needs ------------------------------------------------------------------------
 
@@ -314,16 +342,17 @@ class Region:
             inside &= self.left if all_of_them else self.left[self.space.numbers(points)]
         rest = np.flatnonzero(inside) if self.conditions else np.empty(0, dtype=np.intp)
         if len(rest):
-            inside[rest] = self.fulfils(points[rest])
+            inside[rest] = self.fulfils(points, rest)
         return inside
 
-    def fulfils(self, points: Array) -> BoolArray:
-        """Whether the conditions hold at m points."""
-        found = np.ones(len(points), dtype=np.bool_)
+    def fulfils(self, points: Array, rows: IntArray | None = None) -> BoolArray:
+        """Whether the conditions hold at m points, or at these rows of them."""
+        rows = np.arange(len(points)) if rows is None else rows
+        found = np.ones(len(rows), dtype=np.bool_)
         for condition in self.conditions:
             rest = np.flatnonzero(found)
             if len(rest):
-                found[rest] = condition.value(points[rest]) <= condition.at_most
+                found[rest] = condition.holds(points, rows[rest])
         return found
 
     @cached_property
@@ -379,7 +408,9 @@ class Region:
             if len(found) >= count:
                 return found[:count]
         if not len(found) and self.witnesses is not None:
-            found = self.witnesses[self.contains(self.witnesses)]
+            near = self.witnesses[self.unconditional.contains(self.witnesses)]
+            inside = near[self.fulfils(near)]
+            found = inside if len(inside) else near  # it was in when it was found: its number was another
         if not len(found):
             raise InvalidArgument("region: no point was found outside of what is left out; use smaller radii")
         return found[rng.integers(len(found), size=count)]

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from windvane import checks
+from windvane import checks, notebook
 from windvane.checks import Array
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
@@ -70,6 +70,10 @@ class Space(Domain):
 
     def __repr__(self) -> str:
         return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.parameters)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return notebook.space("Space", dict(self.parameters))
 
     @cached_property
     def _blocks(self) -> tuple[tuple[Parameter, slice], ...]:

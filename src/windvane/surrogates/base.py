@@ -80,6 +80,25 @@ class Surrogate(Protocol):
         """Mean and standard deviation of f at m points."""
         ...
 
+    def scores(self, points: Array, now: float, level: float) -> Array:
+        """z at m points: f is at least `level`, in the caller's units, with probability Phi(z).
+
+        Unlike the probability, z can be interpolated, and tells far from farther.
+        """
+        ...
+
+    def score_of(self, forecast: Forecast, level: float) -> float:
+        """z at the point of a forecast, which has done the work."""
+        ...
+
+    def scores_on_candidates(self, now: float, level: float) -> Array:
+        """The same on the candidates of its posterior, as those hypotheses see it that are acted upon."""
+        ...
+
+    def insight(self, points: Array, others: Array, now: float) -> Array:
+        """Which share of the variance of f at k others an observation at each of m points resolves: m x k."""
+        ...
+
     def alone(self, data: Dataset, observation: Observation) -> Prediction:
         """What the model in force, given `data` and nothing else, expects where an observation was made."""
         ...

@@ -7,6 +7,7 @@ rows that anyone reads, by whoever claims it first; a copy that comes second tak
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from windvane.checks import Array
 from windvane.data import IntArray
 
 T = TypeVar("T")
+CLAIMING = Lock()  # one for all: buffers are copied and pickled, and it is held for an instant
 
 
 def twin(value: T) -> T:
@@ -37,10 +39,11 @@ class Tail:
 
     def claim(self, row: int) -> bool:
         """Whether the caller, whose last row is row - 1, may write this one."""
-        if self._written != row:
-            return False
-        self._written = row + 1
-        return True
+        with CLAIMING:
+            if self._written != row:
+                return False
+            self._written = row + 1
+            return True
 
 
 class Rows:

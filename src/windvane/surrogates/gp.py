@@ -304,9 +304,10 @@ class GP:
 
     def _fading(self, now: float) -> Array:
         """k_T(t_i, now), remembered: a climb asks for it often. `times` is a new array after every change."""
-        if self._faded is None or self._faded[0] != now or self._faded[1] is not self.times:
-            self._faded = now, self.times, self.temporal.cross(self.times, now)
-        return self._faded[2]
+        faded = self._faded  # another thread may look at another moment meanwhile
+        if faded is None or faded[0] != now or faded[1] is not self.times:
+            faded = self._faded = now, self.times, self.temporal.cross(self.times, now)
+        return faded[2]
 
     def _solved(self, now: float) -> Solution:
         """The solution as of `now`."""

@@ -27,8 +27,7 @@ from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search, fit_data, map_estimate, representative
 from windvane.surrogates.gp import GP, Projection
 from windvane.surrogates.influence import kept
-from windvane.surrogates.posterior import Posterior
-from windvane.surrogates.scaling import Scaling
+from windvane.surrogates.posterior import Posterior, resolved, score_above
 from windvane.surrogates.state import dataset, observation, plain
 
 if TYPE_CHECKING:
@@ -111,6 +110,23 @@ class GPSurrogate:
         mean, variance = self._gp.at(points, now)
         scaling = self.model.scaling
         return scaling.offset + scaling.scale * mean, scaling.scale * np.sqrt(variance)
+
+    def scores(self, points: Array, now: float, level: float) -> Array:
+        """z at m points: f is at least `level`, in the caller's units, with probability Phi(z)."""
+        return score_above(*self._gp.at(points, now), self.model.scaling.inward(level))
+
+    def score_of(self, forecast: Forecast, level: float) -> float:
+        """z at the point of a forecast."""
+        found, inward = forecast.projection, self.model.scaling.inward(level)
+        return float(score_above(np.array(found.mean), np.array(found.variance), inward))
+
+    def scores_on_candidates(self, now: float, level: float) -> Array:
+        """The same on the candidates."""
+        return score_above(*self._gp.on_candidates(now), self.model.scaling.inward(level))
+
+    def insight(self, points: Array, others: Array, now: float) -> Array:
+        """Which share of the variance of f at k others one observation at each of m points resolves."""
+        return resolved(self.posterior(now), points, others, self.model.noise_variance)
 
     def alone(self, data: Dataset, observation: Observation) -> Prediction:
         """What the model in force, given `data` and nothing else, expects where an observation was made."""
@@ -198,7 +214,9 @@ class GPSurrogate:
         one where the hyperparameters stand.
         """
         model, latest = self.model, int(self.data.steps[-1])
-        scaling = Scaling.of(self.data.y, self.data.accuracy) if rescale else model.scaling
+        scaling = model.scaling
+        if rescale:
+            scaling = scaling.of_values(self.data.y, self.data.accuracy)
         some = self.data.take(representative(len(self.data)))
         data = fit_data(some, scaling, model.kernel)
         thorough = latest - self._searched >= THOROUGH * len(self.data)
@@ -220,7 +238,7 @@ class GPSurrogate:
 
     def centre(self, y: Array) -> GPSurrogate:
         """With the offset and scale of these values, before there is enough to learn from."""
-        return self._remodelled(replace(self.model, scaling=Scaling.of(y)))
+        return self._remodelled(replace(self.model, scaling=self.model.scaling.of_values(y)))
 
     def _remodelled(self, model: Model) -> GPSurrogate:
         other = GPSurrogate(self.domain, model, self.data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import overload
 
 import numpy as np
@@ -12,6 +12,7 @@ from windvane.accuracy import Accuracies
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.data import Dataset
+from windvane.errors import InvalidType
 from windvane.kernels import Kernel, Temporal
 from windvane.surrogates.factor import Factor
 from windvane.units import inward, inward_one
@@ -34,10 +35,32 @@ class Scaling:
 
     offset: float = 0.0
     scale: float = 1.0
+    held: bool = field(
+        default=False, repr=False, metadata={"if_used": True}
+    )  # the offset stays, whatever the values
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "offset", real("scaling(offset)", self.offset))
         object.__setattr__(self, "scale", real("scaling(scale)", self.scale, above=0.0))
+        if not isinstance(self.held, bool):
+            raise InvalidType(f"scaling(held)={self.held!r}: must be true or false")
+
+    def raised(self, by: float) -> Scaling:
+        """About another level, unless it is held."""
+        return self if self.held else replace(self, offset=self.offset + by)
+
+    def of_values(self, y: Array, accuracy: Accuracies | None = None) -> Scaling:
+        """That of other values; about the same offset, if it is held.
+
+        >>> import numpy as np
+        >>> Scaling(90.0, 1.0, held=True).of_values(np.array([80.0, 76.0])).scale.__round__(2)
+        12.17
+        """
+        if not self.held:
+            return Scaling.of(y, accuracy)
+        away = y - self.offset
+        size = float(np.abs(away).max())
+        return replace(self, scale=size * math.sqrt(float(np.mean((away / size) ** 2)))) if size else self
 
     @staticmethod
     def of(y: Array, accuracy: Accuracies | None = None) -> Scaling:
@@ -90,6 +113,7 @@ def generalised(
     noise_variance: float,
     interval: float = 1.0,
     W: Array | None = None,
+    old: Scaling | None = None,
 ) -> Scaling:
     """Offset and scale by generalised least squares: under the model, y - offset ~ N(0, scale^2 K~).
 
@@ -97,7 +121,7 @@ def generalised(
     is to be expected elsewhere; here observations that the kernel takes for nearly the same count as one.
     `W` is the inverse Cholesky factor of K~, if somebody has it. Where noise is known, which does not grow
     with the scale, K~ = S + N depends on it: the scale of the largest likelihood has alpha' S alpha =
-    scale^2 tr(K~^-1 S), and is found step by step.
+    scale^2 tr(K~^-1 S), and is found step by step. An offset that is held in the `old` scaling stays.
 
     >>> from windvane.kernels import RBF, Static
     >>> x = np.array([[0.1], [0.5], [0.9], [0.9], [0.9], [0.9]])
@@ -105,7 +129,7 @@ def generalised(
     >>> generalised(data, RBF(0.1), Static(), 0.01).offset.__round__(1), data.y.mean()
     (2.0, np.float64(3.5))
     """
-    plain = Scaling.of(data.y, data.accuracy)
+    plain = (old or Scaling()).of_values(data.y, data.accuracy)
     y = plain.inward(data.y)
     known = data.accuracy is not None and bool(data.accuracy.known.any())
     K = None
@@ -121,7 +145,7 @@ def generalised(
             W = Factor.of(noisy, noises).W
         assert W is not None
         z, ones = W @ y, W.sum(axis=1)
-        offset = float(ones @ z) / float(ones @ ones)
+        offset = 0.0 if plain.held else float(ones @ z) / float(ones @ ones)
         z -= offset * ones
         squares, count = float(z @ z), float(len(y))
         if known and data.accuracy is not None:  # alpha' S alpha and tr(K~^-1 S)
@@ -131,4 +155,4 @@ def generalised(
         before, scale = scale, math.sqrt((max(squares, 0.0) + GUESS) / (max(count, 0.0) + GUESS))
         if abs(scale / before - 1.0) < ENOUGH:
             break
-    return Scaling(plain.offset + plain.scale * offset, plain.scale * scale)
+    return replace(plain, offset=plain.offset + plain.scale * offset, scale=plain.scale * scale)

@@ -59,8 +59,9 @@ def theorem1_bound(
     gain. a0, b0, a1, b1 are those of Assumption 3 and r is the side of the domain.
 
     Two cautions. The paper's proof treats f_t given the block's data as the block's posterior, which
-    holds if resets do not depend on discarded data; for a trigger, a union bound over the start of
-    the block mends it and adds 2 ln T to β_T, which is not included here. And once ε > 0, the
+    holds if resets do not depend on discarded data; for a trigger that empties the data, a union bound over
+    the start of the block mends it and adds 2 ln T to β_T, which is not included here; where a point is kept,
+    as in Alg. 1, a cover over x is needed as well. And once ε > 0, the
     mismatch terms at usual T and σ_n exceed any regret one could suffer: use the bound for its scaling.
 
     >>> bound = theorem1_bound(400, 0.0, (400, 400), 10.0, 0.02, 0.1, 2, a0=1, b0=1, a1=1, b1=1)

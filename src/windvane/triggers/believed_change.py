@@ -8,6 +8,7 @@ from typing import ClassVar
 from windvane import checks
 from windvane.codec import component
 from windvane.data import Change, Opinion, Prediction, Verdict
+from windvane.hypothesis_names import is_change
 from windvane.triggers.base import Memory
 
 DROPPED = 2.0  # how much more probable "all is new" must be than "the level moved": docs/decisions/0029
@@ -24,13 +25,15 @@ class BelievedChange:
     regime is back that was there before the last change. For surrogates that weigh changes, as that of `auto`
     does.
 
-    >>> opinion = Opinion(0.0, changes=(Change(3, 0.2), Change(7, 0.75)), beliefs={"changed at 7": 0.75})
+    >>> beliefs = {"drifts 3 % per step": 0.04, "changed at step 7": 0.75}
+    >>> opinion = Opinion(0.0, changes=(Change(3, 0.2), Change(7, 0.75)), beliefs=beliefs)
     >>> verdict, _ = BelievedChange(0.9).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
     >>> verdict.fired, verdict.since
     (True, 3)
     >>> verdict, _ = BelievedChange(0.7).test((), Prediction(0.0, 1.0, 0.1), 3.0, 8, opinion)
     >>> verdict.since, verdict.reason
-    (7, 'a sudden change at step 7 is believed with 0.95 (...)')
+    (7, 'a sudden change at step 7 is believed with probability 0.95, against 0.04 for the next best
+    explanation (drifts 3 % per step)')
     """
 
     believed: float = 0.95
@@ -65,18 +68,17 @@ class BelievedChange:
                 ), ()
         if opinion is None or change is None:
             return Verdict(False, probability, self.believed), ()
-        others = sorted(opinion.beliefs.items(), key=lambda pair: -pair[1])[1:3]
-        rest = "; ".join(f"{label}: {weight:.2g}" for label, weight in others)
         then = sum(each.probability for each in sudden if each.step == change.step)
         later = "" if then > self.believed else " or later"
         away = f"{abs(change.level):.3g}"
         level = f", to a level {away} away," if change.level and change.kind == "new" else ""
-        what = f"a sudden change at step {change.step}{later}{level} is believed with {probability:.3g}"
+        believed = f"is believed with probability {probability:.3g}"
+        what = f"a sudden change at step {change.step}{later}{level} {believed}"
         if change.kind == "level":
             share = _total(tuple(each for each in sudden if each.kind == "level")) / probability
-            kept = f"a level that moved by {away} at step {change.step}, the shape being what it was"
-            what = f"{what}, {share:.2g} of that in {kept}"
-        reason = f"{what} ({rest})"
+            moved = f"moved by {away} while the shape stayed as it was"
+            what = f"{what} ({share:.0%} of that: only the level {moved})"
+        reason = f"{what}{_against(opinion)}"
         return Verdict(True, probability, self.believed, reason, since=change.step, change=change), ()
 
     def _believed(self, changes: tuple[Change, ...]) -> Change:
@@ -96,6 +98,15 @@ class BelievedChange:
             if probability > believed:
                 return change
         return changes[0]
+
+
+def _against(opinion: Opinion) -> str:
+    """What else it may be, if not a sudden change, in words."""
+    rivals = {name: weight for name, weight in opinion.beliefs.items() if not is_change(name)}
+    if not rivals:
+        return ""
+    name = max(rivals, key=lambda each: rivals[each])
+    return f", against {rivals[name]:.2g} for the next best explanation ({name})"
 
 
 def _total(changes: tuple[Change, ...]) -> float:
@@ -120,5 +131,5 @@ def _returned(change: Change) -> str:
     level = f", at a level {abs(change.level):.3g} away from that of then" if change.level else ""
     return (
         f"the regime of steps {first} to {last} is back since step {change.step}{level}: "
-        f"believed with {change.probability:.3g}"
+        f"believed with probability {change.probability:.3g}"
     )

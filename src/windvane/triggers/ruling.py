@@ -84,9 +84,9 @@ def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float
     spread = math.hypot(prediction.std, math.sqrt(prediction.noise_variance))
     first, second, mean = (sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
     if ruling.outlier is new:
-        return f"outlier: y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted"
+        return f"outlier: y = {second:.4g} where {mean:.4g} ± {spread:.2g} was predicted"
     outlier = (
         f"outlier at step {ruling.outlier.step}: y = {first:.4g} was set aside, and the second look, "
-        f"y = {second:.4g} where {mean:.4g} +- {spread:.2g} was predicted, does not confirm it"
+        f"y = {second:.4g} where {mean:.4g} ± {spread:.2g} was predicted, does not confirm it"
     )
     return f"{outlier}; {why}" if why else outlier

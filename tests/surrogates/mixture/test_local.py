@@ -168,7 +168,7 @@ def test_change_of_one_arm_alone_is_not_taken_for_noise(seed):
         y = float(row[x] + 0.03 * rng.normal())
         events = [opt.tell(x, y) for opt in opts]
     beliefs = events[0].beliefs
-    assert sum(weight for label, weight in beliefs.items() if label.startswith("own parts")) > 0.5
+    assert sum(weight for label, weight in beliefs.items() if label.startswith("each arm drifts alone")) > 0.5
     assert events[0].noise_variance < 0.8 * events[1].noise_variance
 
 

@@ -213,7 +213,11 @@ def test_nothing_is_looked_for_where_the_hypotheses_are_told():
     opt = wv.make(LINE, hypotheses=HYPOTHESES[:2], seed=0)
     assert opt.model.seeks is False
     both = wv.make(LINE, hypotheses=HYPOTHESES[:2], period=24, seed=0)
-    assert [one.label for one in both.model.permanent] == ["static", "drift 0.003", "season of 24 steps"]
+    assert [one.label for one in both.model.permanent] == [
+        "static",
+        "drifts 0.3 % per step",
+        "season of 24 steps",
+    ]
     assert both.model.prior.sum() == pytest.approx(1.0)
 
 

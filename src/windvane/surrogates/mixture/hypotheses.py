@@ -59,7 +59,7 @@ class LocalHypothesis(Hypothesis):
 
     Its covariance is k_S(x, x) local(t, t') at one place, and 0 between any two: white in space, not in time.
 
-    >>> LocalHypothesis("own parts drift 0.1", Markov(0.01), weight=0.1, local=Markov(0.1)).alone
+    >>> LocalHypothesis("each arm drifts alone, 10 % per step", Markov(0.01), 0.1, local=Markov(0.1)).alone
     Markov(rate=0.1)
     """
 
@@ -78,24 +78,24 @@ class LocalHypothesis(Hypothesis):
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
     Hypothesis("static", Static(), 0.30),
-    Hypothesis("drift 0.003", Markov(0.003), 0.10),
-    Hypothesis("drift 0.01", Markov(0.01), 0.10),
-    Hypothesis("drift 0.03", Markov(0.03), 0.10),
-    Hypothesis("drift 0.1", Markov(0.1), 0.05),
-    Hypothesis("drift 0.3", Markov(0.3), 0.05),
-    Hypothesis("half drifts 0.03", Static(0.5) + Static(0.5) * Markov(0.03), 0.05),
-    Hypothesis("half drifts 0.2", Static(0.5) + Static(0.5) * Markov(0.2), 0.05),
-    Hypothesis("a fifth drifts 0.3", Static(0.8) + Static(0.2) * Markov(0.3), 0.05),
-    Hypothesis("trend 10", TimeMatern32(10.0), 0.05),
-    Hypothesis("trend 30", TimeMatern32(30.0), 0.05),
-    Hypothesis("larger, drift 0.01", Static(9.0) * Markov(0.01), 0.05),
-    Hypothesis("level drifts", Static(), 0.05, level=Static(4.0) * Markov(0.03)),
+    Hypothesis("drifts 0.3 % per step", Markov(0.003), 0.10),
+    Hypothesis("drifts 1 % per step", Markov(0.01), 0.10),
+    Hypothesis("drifts 3 % per step", Markov(0.03), 0.10),
+    Hypothesis("drifts 10 % per step", Markov(0.1), 0.05),
+    Hypothesis("drifts 30 % per step", Markov(0.3), 0.05),
+    Hypothesis("half of it drifts 3 % per step", Static(0.5) + Static(0.5) * Markov(0.03), 0.05),
+    Hypothesis("half of it drifts 20 % per step", Static(0.5) + Static(0.5) * Markov(0.2), 0.05),
+    Hypothesis("a fifth of it drifts 30 % per step", Static(0.8) + Static(0.2) * Markov(0.3), 0.05),
+    Hypothesis("trend over 10 steps", TimeMatern32(10.0), 0.05),
+    Hypothesis("trend over 30 steps", TimeMatern32(30.0), 0.05),
+    Hypothesis("3 times as large, drifts 1 % per step", Static(9.0) * Markov(0.01), 0.05),
+    Hypothesis("level drifts 3 % per step", Static(), 0.05, level=Static(4.0) * Markov(0.03)),
 )
 """What `auto` weighs unless it is told otherwise: `hypotheses=(*wv.HYPOTHESES, one_of_mine)`."""
 
 LOCAL: tuple[LocalHypothesis, ...] = (
-    LocalHypothesis("own parts drift 0.03", Markov(0.01), 0.10, local=Markov(0.03)),
-    LocalHypothesis("own parts drift 0.2", Markov(0.01), 0.10, local=Markov(0.2)),
+    LocalHypothesis("each arm drifts alone, 3 % per step", Markov(0.01), 0.10, local=Markov(0.03)),
+    LocalHypothesis("each arm drifts alone, 20 % per step", Markov(0.01), 0.10, local=Markov(0.2)),
 )
 """What `auto` weighs besides on arms whose kernel it is told: that may not know what one arm does alone."""
 

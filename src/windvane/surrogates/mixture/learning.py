@@ -63,13 +63,16 @@ def fitted(
         # A signal larger than thought is for a scale that was told. Where it is found out, the hypothesis
         # would shrink the scale to a third, confirm itself, and explore a third as widely ever after.
         temporal = Static(1.0 / state_space(temporal).variance) * temporal
-        scaling = generalised(recent, model.kernel, temporal, noise.variance, model.interval)
+        scaling = generalised(
+            recent, model.kernel, temporal, noise.variance, model.interval, old=model.scaling
+        )
     if trusted:
         recent = _without_lone(model, recent, member.noise)
     values = fit_data(recent, scaling, model.kernel, model.interval)
     found = _estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
     if rescale:
-        scaling = generalised(recent, found.kernel, temporal, found.noise.variance, model.interval, found.W)
+        spread = found.noise.variance
+        scaling = generalised(recent, found.kernel, temporal, spread, model.interval, found.W, model.scaling)
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
     worth = min(model.doubt + 0.5 * _counted(recent), LEARNED)
     return after, NoiseEstimate.about(found.noise.variance, worth)

@@ -86,6 +86,7 @@ class Member:
         self.own_lasting_variance = float(own @ self.dynamics.stationary[self.shared :, self.shared :] @ own)
         twice = np.where(self._rows == self._columns, 1.0, 2.0)
         self._form = twice * self.lasting[self._rows] * self.lasting[self._columns]  # l' gain l
+        self._whole_form = twice * self.loading[self._rows] * self.loading[self._columns]
         self.noises = np.empty(0)  # of its observations, as they were taken in
         self.factor = Factor()
         self.z, self.alpha = np.empty(0), np.empty(0)
@@ -126,9 +127,12 @@ class Member:
 
     def at(self, now: float) -> View:
         """The belief moved on to `now`; nothing is changed."""
-        if self._moved.now != now:
-            self._moved = self._advance(self._view, now)
-        return self._moved
+        moved, view = self._moved, self._view  # another thread may look at another moment meanwhile
+        if moved.now != now:
+            # that of its own moment is the view itself, whoever has looked at others since: a step of no
+            # length leaves all numbers as they are, but lays them out anew, and sums round otherwise then
+            moved = self._moved = view if now == view.now else self._advance(view, now)
+        return moved
 
     def _advance(self, old: View, now: float) -> View:
         if not len(self):
@@ -184,6 +188,22 @@ class Member:
         assert view.gain is not None
         spread = prior * self.lasting_variance - self._form @ view.gain
         return self.loading @ view.mean, np.maximum(spread, 0.0, out=spread)
+
+    def all_on_candidates(self, prior: Array, now: float) -> tuple[Array, Array, Array | None]:
+        """Mean and variance of f, a level of its own included, but for -2 cov(level, f) in the variance.
+
+        That is the last: the weights of k_S(x_i, c) over all n data that it is the sum of; None without one.
+        """
+        view = self.at(now)
+        assert view.mean is not None
+        assert view.gain is not None
+        mean, variance = self.loading @ view.mean, prior * self.variance - self._whole_form @ view.gain
+        if not self.level_variance:
+            return mean, variance, None
+        u = self.factor.project(view.level)
+        common = np.zeros(self.first + len(self))
+        common[self.first :] = self.faded(now) * self.factor.back(u)
+        return mean + self.level_now(now), variance + max(self.level_variance - float(u @ u), 0.0), common
 
     def on_data(self, y: Array, prior: Array, now: float) -> tuple[Array, Array]:
         """Mean and variance at its own observations, as of then and faded: to rank them, in O(n)."""

@@ -23,7 +23,7 @@ from windvane.surrogates.factor import below
 from windvane.surrogates.mixture.hypotheses import same
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.tuning import DISPUTED
-from windvane.surrogates.posterior import joint_sample
+from windvane.surrogates.posterior import joint_sample, mixed_score, score_above
 from windvane.surrogates.surface import Local, Surface
 
 
@@ -87,6 +87,21 @@ class MixturePosterior:
         weights, means, variances = self._members_at(points, lasting=False)
         mean = weights @ means
         return mean, weights @ (variances + (means - mean) ** 2)
+
+    def scores(self, points: Array, level: float) -> Array:
+        """z at m points: f is at least `level` with probability Phi(z)."""
+        weights, means, variances = self._members_at(points, lasting=False)
+        return mixed_score(weights, score_above(means, variances, level))
+
+    def scores_on_candidates(self, level: float) -> Array:
+        """The same on the candidates: O(n M) where a member has a level, else O(M)."""
+        found = []
+        for _, member in self._acting:
+            mean, variance, common = member.all_on_candidates(self._cache.prior, self._now)
+            if common is not None:
+                variance = variance - 2.0 * self._cache.contract(common)
+            found.append(score_above(mean, variance, level))
+        return mixed_score(np.array([weight for weight, _ in self._acting]), np.array(found))
 
     def mean(self, points: Array) -> Array:
         """The mean alone at m points: O(m n)."""

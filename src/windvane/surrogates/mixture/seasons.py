@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from windvane.hypothesis_names import SEASON
 from windvane.kernels import Markov, Temporal, TemporalSum, TimePeriodic
 from windvane.surrogates.mixture.hypotheses import Hypothesis
 from windvane.surrogates.mixture.tuning import ITS_OWN, OF_A_DAY
-
-SEASON = "season of "  # how its label begins
 
 
 def season(period: float) -> Temporal:

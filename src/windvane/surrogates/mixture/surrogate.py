@@ -18,6 +18,7 @@ import numpy as np
 from windvane.accuracy import Accuracy
 from windvane.checks import Array
 from windvane.data import Change, Dataset, Observation, Opinion, Prediction
+from windvane.hypothesis_names import CHANGED, MOVED
 from windvane.spaces.base import Domain
 from windvane.surrogates.base import Forecast
 from windvane.surrogates.buffers import twin
@@ -30,10 +31,18 @@ from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Suspects, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
 from windvane.surrogates.mixture.regimes import Archive
-from windvane.surrogates.mixture.tuning import ACTING, FEWEST_TO_FIT, IDLE, MOST_WORK, REFRESH, TIMED
+from windvane.surrogates.mixture.tuning import (
+    ACTING,
+    BELIEVED,
+    FEWEST_TO_FIT,
+    IDLE,
+    MOST_WORK,
+    REFRESH,
+    TIMED,
+)
 from windvane.surrogates.mixture.update import Update, born, weigh
 from windvane.surrogates.noise import Noise
-from windvane.surrogates.scaling import Scaling
+from windvane.surrogates.posterior import mixed_score, resolved, score_above
 
 NOTHING = Archive()
 NOWHERE = np.empty(0, np.intp)
@@ -161,6 +170,32 @@ class MixtureSurrogate:
         scaling = self.model.scaling
         return scaling.offset + scaling.scale * mean, scaling.scale * np.sqrt(variance)
 
+    def scores(self, points: Array, now: float, level: float) -> Array:
+        """z at m points: f is at least `level`, in the caller's units, with probability Phi(z).
+
+        That of all members that anybody believes in, each by its weight.
+        """
+        some = np.flatnonzero(self.weights >= BELIEVED)
+        total = float(self.weights[some].sum())
+        members = [(float(self.weights[i]) / total, self.members[i]) for i in some.tolist()]
+        return self._moment(members, now).scores(points, self.model.scaling.inward(level))
+
+    def score_of(self, forecast: Forecast, level: float) -> float:
+        """z at the point of a forecast."""
+        some = np.flatnonzero(self.weights >= BELIEVED).tolist()
+        found = np.array([forecast.projection[i][1:] for i in some])  # mean and variance
+        scores = score_above(found[:, :1], found[:, 1:], self.model.scaling.inward(level))
+        return float(mixed_score(self.weights[some] / self.weights[some].sum(), scores)[0])
+
+    def scores_on_candidates(self, now: float, level: float) -> Array:
+        """z on the candidates, by the members that keep a posterior there."""
+        return self.posterior(now).scores_on_candidates(self.model.scaling.inward(level))
+
+    def insight(self, points: Array, others: Array, now: float) -> Array:
+        """Which share of the variance of f at others an observation resolves, as the heaviest member says."""
+        moment = self._moment([(1.0, self.heaviest)], now)
+        return resolved(moment, points, others, self.heaviest.noise.value)
+
     # -- an observation, before it is taken in ----------------------------------------------------------
 
     def forecast(self, x: Array, now: float, accuracy: Accuracy | None = None) -> Forecast:
@@ -271,8 +306,7 @@ class MixtureSurrogate:
                 run = members[number]
                 suspects = self._suspects(run, number, update, int(data.steps[-1]))
                 if run.lift:  # to another level: values are to be expected around that one from now on
-                    offset = model.scaling.offset + each.level
-                    model = replace(model, scaling=replace(model.scaling, offset=offset))
+                    model = replace(model, scaling=model.scaling.raised(each.level))
         estimate = NoiseEstimate.about(noise, model.doubt)
         archive = self.archive
         if change is not None:
@@ -284,7 +318,7 @@ class MixtureSurrogate:
     def _returned(self, data: Dataset, change: Change) -> MixtureSurrogate:
         """Go on with these data, of a regime of before among others: kernel, noise and units are its own."""
         regime = regimes.found(self.archive.regimes, change)
-        scaling = replace(regime.scaling, offset=regime.scaling.offset + change.level)
+        scaling = regime.scaling.raised(change.level)
         moves = ((change.step, change.spread),) if change.level else ()
         model = replace(self.model, kernel=regime.kernel, scaling=scaling, moves=moves)
         noise = NoiseEstimate.about(regime.noise_variance, model.doubt)
@@ -300,10 +334,10 @@ class MixtureSurrogate:
         number = next(
             i for i, each in enumerate(update.members) if each.born == change.step and each.turn is not None
         )
-        noise, offset = update.taken.after[number], model.scaling.offset + change.level
+        noise = update.taken.after[number]
         oldest = int(data.steps[0])
         moves = (*(move for move in model.moves if move[0] > oldest), (change.step, change.spread))
-        model = replace(model, scaling=replace(model.scaling, offset=offset), moves=moves)
+        model = replace(model, scaling=model.scaling.raised(change.level), moves=moves)
         suspects = self._suspects(update.members[number], number, update, newest)
         members = starts.permanent(model, noise, suspects)
         for i in range(self.permanent, len(update.members)):
@@ -533,7 +567,7 @@ class MixtureSurrogate:
 
     def centre(self, y: Array) -> MixtureSurrogate:
         """Take the offset and scale from these values, before there is enough to learn from."""
-        model = replace(self.model, scaling=Scaling.of(y))
+        model = replace(self.model, scaling=self.model.scaling.of_values(y))
         noise = NoiseEstimate.about(model.noise_variance, model.doubt)
         return self._afresh(model, self.data, starts.permanent(model, noise))
 
@@ -542,7 +576,7 @@ class MixtureSurrogate:
     def state(self) -> dict[str, Any]:
         """Plain JSON: the model, the last fresh start, and the observations since."""
         found = saved.state(self.model, self._base, self._start, self._journal)
-        return {**found, "archive": self.archive.plain()} if self.archive.regimes else found
+        return found if self.archive == NOTHING else {**found, "archive": self.archive.plain()}
 
     @staticmethod
     def restore(domain: Domain, model: Mixture, state: dict[str, Any]) -> MixtureSurrogate:
@@ -565,9 +599,9 @@ def _named(members: Sequence[Member], weights: Array) -> dict[str, float]:
     names = (
         member.label
         if not member.born
-        else f"changed at {member.born}"
+        else f"{CHANGED}{member.born}"
         if member.turn is None
-        else f"level moved at {member.born}"
+        else f"{MOVED}{member.born}"
         for member in members
     )
     return dict(zip(names, weights.tolist(), strict=True))

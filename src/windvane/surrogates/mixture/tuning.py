@@ -8,6 +8,7 @@ Those that a caller may want to set are fields of `Mixture`; these are not.
 ACTING = 0.02  # the weight from which a member keeps its candidates: docs/decisions/0015, "Cost"
 IDLE = 0.005  # the weight below which it stops; between the two it goes on as it was
 MOST_WORK = 6e8  # n^2 M of the posteriors begun in one step, about 30 ms, but for the last one
+BELIEVED = 0.001  # the weight from which a member has a say in the probability of exceeding a level
 CHUNK = 1024  # candidates at a time: the products stay in the processor's cache
 REFRESH = 256  # observations between two fresh factorisations: rounding stays below 1e-9 (tests)
 
