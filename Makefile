@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve docs docs-serve test lint table1 lemma3 reproduce quick endless first-steps bench optuna-bench wdbo-bench extras crash crash-service open load clean
+.PHONY: help demo serve docs docs-serve test lint table1 lemma3 reproduce evidence quick endless first-steps bench optuna-bench wdbo-bench constraints-bench extras dist crash crash-service open load clean start fuzz lower-bounds page-bench
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,9 +41,10 @@ $(VENV)/browser: $(VENV)/test
 	  root=$$([ $$(id -u) = 0 ] || echo sudo -n); \
 	  { $$root apt-get update -qq && $$root apt-get install -qq -y --no-install-recommends chromium; } > /dev/null 2>&1; \
 	} || echo "no Chromium: the tests of the page will be skipped"
+	@npm ci --prefix tests/browser --no-audit --no-fund --silent > /dev/null 2>&1 || echo "no axe-core from npm: its test will be skipped"
 	@touch $@
 
-demo: $(VENV)/demo  ## ET-GP-UCB against its rivals on a drifting objective, under a minute, with a picture
+demo: $(VENV)/demo  ## auto, told nothing, beside its rivals on three worlds, under a minute, with a picture
 	$(BIN)/windvane demo --out out/demo
 
 serve: $(VENV)/service  ## the service with a demo study that runs while you watch: http://127.0.0.1:8000
@@ -72,6 +73,23 @@ lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
 test: lint $(VENV)/browser  ## every check and every test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
 	  $(BIN)/python -m pytest -n 2 --dist worksteal -q
+	@$(BIN)/python docs/tools/evidence.py
+
+evidence: $(VENV)/experiments  ## bring the pages that are older than the code up to date, hours; DATA=folder has the real data
+	$(BIN)/python docs/tools/evidence.py --run $(if $(DATA),--data $(DATA))
+
+# NumPy and SciPy of the lower bounds have wheels for Python 3.11 and 3.12.
+LOWER_PIP := .venv-lower/bin/python -m pip install --quiet --disable-pip-version-check
+.venv-lower/ready: pyproject.toml bench/lower_bounds.py
+	$(PYTHON) -m venv .venv-lower
+	.venv-lower/bin/python bench/lower_bounds.py > .venv-lower/constraints.txt
+	$(LOWER_PIP) -c .venv-lower/constraints.txt -e '.[service,postgres,experiments,optuna]' \
+	  pytest hypothesis httpx pgserver
+	@touch $@
+
+lower-bounds: .venv-lower/ready  ## studies, service, client and Optuna on the oldest versions that pyproject.toml allows
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-lower/bin/python -m pytest -q -W default \
+	  --ignore tests/service/test_schema.py tests/storage tests/study tests/client tests/service tests/integrations/optuna
 
 table1: $(VENV)/experiments  ## Table 1, all rows and columns, 50 runs, beside the paper's figures
 	$(BIN)/windvane reproduce table1
@@ -85,7 +103,7 @@ quick: $(VENV)/experiments  ## every table and figure with a few runs each; DATA
 reproduce: $(VENV)/experiments  ## every table and figure at full size; with DATA=folder, also into docs/reproduction.md
 	$(BIN)/windvane reproduce all $(if $(DATA),--data $(DATA) --markdown docs/reproduction.md,--synthetic)
 
-endless: $(VENV)/demo  ## 100,000 tells, auto told nothing among them: memory, time a step, the worst step
+endless: $(VENV)/demo  ## 100,000 tells, auto told nothing among them: memory, time per step, the worst step
 	$(BIN)/python bench/endless.py
 
 first-steps: $(VENV)/demo  ## false alarms of ET-GP-UCB that is told nothing, by how long it learns first
@@ -101,7 +119,7 @@ BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version
 	$(BENCH_PIP) -c bench/constraints.txt wdbo-algo wdbo-criterion || echo "no W-DBO here"
 	@touch $@
 
-bench: .venv-bench/ready  ## Windvane beside its peers: time a step and regret, hours; BENCH=--quick for minutes
+bench: .venv-bench/ready  ## Windvane beside its peers: time per step and regret, hours; BENCH=--quick for minutes
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-bench/bin/python bench/default.py
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	  .venv-bench/bin/python bench/beside_botorch.py $(filter --quick,$(BENCH)) $(if $(PAGE),--page $(PAGE))
@@ -110,12 +128,36 @@ bench: .venv-bench/ready  ## Windvane beside its peers: time a step and regret, 
 wdbo-bench: .venv-bench/ready  ## Windvane's W-DBO beside its authors' package: agreement, speed, regret (CPython 3.11)
 	.venv-bench/bin/python bench/wdbo.py
 
-optuna-bench: .venv-bench/ready  ## Windvane's sampler beside Optuna's own: regret and time a suggestion, 45 minutes
+optuna-bench: .venv-bench/ready  ## Windvane's sampler beside Optuna's own: regret and time per suggestion, 45 minutes
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	  .venv-bench/bin/python bench/optuna_samplers.py $(BENCH) $(if $(PAGE),--page $(PAGE))
 
+# SafeOpt asks for NumPy below 2 and Windvane for 2 or newer; it runs with 2 (bench/peers/safeopt.py), so it is installed
+# without what it asks for, which is installed before it by version.
+SAFEOPT_PIP := .venv-safeopt/bin/python -m pip install --quiet --disable-pip-version-check
+.venv-safeopt/ready: bench/constraints-safeopt.txt
+	$(PYTHON) -m venv .venv-safeopt
+	$(SAFEOPT_PIP) -c bench/constraints-safeopt.txt -e . GPy matplotlib future
+	$(SAFEOPT_PIP) --no-deps safeopt==0.16
+	@touch $@
+
+constraints-bench: .venv-safeopt/ready .venv-bench/ready  ## limits beside SafeOpt and Optuna, hours; BENCH=--quick for minutes
+	.venv-safeopt/bin/python bench/constraints.py static $(BENCH)
+	.venv-safeopt/bin/python bench/constraints.py changing $(BENCH)
+	.venv-bench/bin/python bench/constraints.py optuna $(BENCH)
+	.venv-bench/bin/python bench/constraints.py cost $(filter --quick,$(BENCH))
+
 extras:  ## each extra alone in an empty environment: what it brings, whether it works, how long an import takes
 	$(PYTHON) bench/extras.py
+
+dist:  ## wheel and source distribution in dist/: built, checked, and used in an empty environment without the repository
+	$(PYTHON) bench/dist.py
+
+start: $(VENV)/test  ## how long `windvane study ask` takes, beside the import that it cannot do without
+	$(BIN)/python bench/start.py
+
+fuzz: $(VENV)/test  ## whatever can happen to a study in random order, beside a model of it; MINUTES=60
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/fuzz.py --minutes $(or $(MINUTES),60)
 
 crash: $(VENV)/test  ## kill -9 under four writers, 200 times, on SQLite and on PostgreSQL: is anything lost?
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/crash.py
@@ -126,8 +168,11 @@ crash-service: $(VENV)/test  ## kill -9 of the service at random moments, under 
 open: $(VENV)/test  ## how long it takes to open a study of 100,000 events
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/open.py
 
-load: $(VENV)/test  ## tell and ask over HTTP: pairs a second for 50 studies of 100 points, and where the time goes
+page-bench: $(VENV)/browser  ## how long a browser takes to show a study of 100,000 tells
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/page.py
+
+load: $(VENV)/test  ## tell and ask over HTTP: pairs per second for 50 studies of 100 points, and where the time goes
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/load.py
 
 clean:  ## remove environments and results
-	rm -rf $(VENV) .venv-bench .venv-wdbo out build dist src/*.egg-info
+	rm -rf $(VENV) .venv-lower .venv-bench .venv-safeopt .venv-wdbo tests/browser/node_modules out build dist src/*.egg-info
