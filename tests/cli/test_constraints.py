@@ -45,8 +45,8 @@ def test_from_the_beginning_to_an_explanation(shell, tmp_path):
     said = shell("tell oven --at '{\"power\": 9}' 2 --outcome heat=98.5")
     assert "heat = 98.5 °C: BEYOND ITS LIMIT, <= 90 °C" in said
     assert "purity" not in said
-    assert shell("events oven --violations").endswith("heat=98.5!\n")
-    assert "heat=78  purity=0.93\n" in shell("events oven --kind told")
+    assert shell("events oven --violations").endswith("heat=98.5 °C!\n")
+    assert "heat=78 °C  purity=0.93\n" in shell("events oven --kind told")
     shown = shell("show oven")
     assert "constraints heat <= 90 °C\n" in shown
     assert "options     start: power=2\n" in shown

@@ -153,14 +153,14 @@ def test_the_shell_takes_units_and_says_them(tmp_path, capsys):
         assert main(["study", *words, *db]) in (0, None)
         return capsys.readouterr().out
 
-    params = ["force=real:1:10:log:unit=N:m", "taps=integer:1:8:unit=#"]
+    params = ["force=real:1:10:log:unit=N·m", "taps=integer:1:8:unit=#"]
     context = ["--context", "load=real:0:100:clip:unit=%", "--constraint", "heat<=90 °C"]
     say("create", "press", "--param", params[0], "--param", params[1], *context)
     shown = say("show", "press")
-    assert "real, 1 to 10 N:m, log scale" in shown
+    assert "real, 1 to 10 N·m, log scale" in shown
     assert "context, real, 0 to 100 %, clipped" in shown
     told = say("tell", "press", "--at", '{"force": 2, "taps": 3, "load": 40}', "7", "--outcome", "heat=95")
-    assert "force=2 N:m, taps=3 #, load=40 %" in told
-    assert "force=2 N:m, taps=3 #, load=40 %  y=7  heat=95 °C!" in say("events", "press")
-    assert " N:m, taps=" in say("explain", "press")
-    assert "force [N:m],taps [#],load [%],y," in say("export", "press", "-").splitlines()[0]
+    assert "force=2 N·m, taps=3 #, load=40 %" in told
+    assert "force=2 N·m, taps=3 #, load=40 %  y=7  heat=95 °C!" in say("events", "press")
+    assert " N·m, taps=" in say("explain", "press")
+    assert "force [N·m],taps [#],load [%],y," in say("export", "press", "-").splitlines()[0]

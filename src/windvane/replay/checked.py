@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-import re
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -72,7 +71,6 @@ def _values(cell: Any) -> tuple[float, ...]:
     if missing(cell):
         return ()
     try:
-    units: Mapping[str, str] = MappingProxyType({})  # that are known, by the names of columns
         found = json.loads(cell) if isinstance(cell, str) else cell
     except (ValueError, RecursionError):
         found = None
@@ -87,7 +85,7 @@ def assembled(
     path: Path,
     *,
     metadata: Sequence[str],
-    outcomes: Sequence[str],
+    outcomes: Collection[str],
     sort: bool,
     notes: list[str],
 ) -> Log:
@@ -154,5 +152,3 @@ class StudyClock:
             self.late += self._last is not None and time < self._last
             self._last = time if self._last is None else max(time, self._last)
         return None if gone else self._last
-    A unit may stand beside a name, `force [N]`, or in an object "units" of a line of JSON; another than that
-    of the space, or of a constraint where `outcomes` is a dict of units by name, is refused.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-import re
 from typing import IO, Any
 
 from windvane.errors import InvalidArgument, WindvaneError
@@ -15,6 +15,7 @@ from windvane.extras import require
 from windvane.replay.cells import missing, with_point
 from windvane.replay.layout import NOISE, OUTCOME, VALUES, Layout, layout_of
 from windvane.replay.rows import ENTRIES, TOLD, JournalEntry, LogReading, LogRow
+from windvane.unit_labels import UNIT, check_unit, parted
 
 EXTRA = "parquet"
 
@@ -29,7 +30,7 @@ def _opened(file: Path) -> IO[str]:
 def _csv(reading: LogReading) -> Iterator[LogRow]:
     with _opened(reading.path) as file:
         first = file.readline()
-        delimiter = _delimiter(first, reading.decimal_comma)
+        delimiter = delimiter_of(first, reading.decimal_comma)
         header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
         if not any(header):
             raise InvalidArgument(f"{reading.path}: line 1 must be a header that names the columns")
@@ -52,17 +53,28 @@ def _csv(reading: LogReading) -> Iterator[LogRow]:
             yield from _tabular(found, place, layout, reading)
 
 
-def _delimiter(header: str, decimal_comma: bool = False) -> str:
-    """A comma, unless the header has none, but another of the usual ones; commas in numbers leave it last."""
+def delimiter_of(header: str, decimal_comma: bool = False) -> str:
+    """A comma, unless the header has none, but another of the usual ones; commas in numbers leave it last.
+
+    What stands in quotes or in the brackets of a unit separates nothing.
+
+    >>> delimiter_of("force [N, m];y"), delimiter_of("force [a;b],y", decimal_comma=True)
+    (';', ',')
+    """
     usual = (";", "\t", ",") if decimal_comma else (",", ";", "\t")
-    return next((mark for mark in usual if mark in header), ",")
+    bare = re.sub(r'"[^"]*"|\[[^\]]*\]', "", header)
+    return next((mark for mark in usual if mark in bare), ",")
 
 
 def _parquet(reading: LogReading) -> Iterator[LogRow]:
     parquet, arrow = require("pyarrow.parquet", EXTRA), require("pyarrow", EXTRA)
     try:
         table = parquet.ParquetFile(reading.path)
-        layout = _layout(list(table.schema_arrow.names), reading)
+        schema = table.schema_arrow
+        layout = _layout(list(schema.names), reading)
+        for field in schema:
+            unit = (field.metadata or {}).get(UNIT.encode(), b"").decode(errors="replace")
+            _check_unit(reading, field.name, f"column {field.name}", unit)
         count = 0
         for batch in table.iter_batches():
             for cells in batch.to_pylist():
@@ -72,7 +84,6 @@ def _parquet(reading: LogReading) -> Iterator[LogRow]:
         raise InvalidArgument(f"{reading.path}: cannot be read as parquet: {error}") from None
 
 
-    units: Mapping[str, str] = MappingProxyType({})  # that are known, by the names of columns
 def _layout(header: list[str], reading: LogReading) -> Layout:
     for name in header:
         if header.count(name) > 1:
@@ -83,11 +94,21 @@ def _layout(header: list[str], reading: LogReading) -> Layout:
         if name not in header:
             raise InvalidArgument(f"{reading.path}: metadata {name!r}: there is no such column")
     try:
-        return layout_of(
+        layout = layout_of(
             header, reading.space, reading.metadata, reading.outcomes, y=reading.y, time=reading.time
         )
     except WindvaneError as error:
         raise type(error)(f"{reading.path}: {error}") from None
+    for column, name in (*layout.columns, *layout.outcomes):
+        _check_unit(reading, name, f"column {column}", parted(column)[1])
+    return layout
+
+
+def _check_unit(reading: LogReading, name: str, what: str, unit: str, place: str = "") -> None:
+    try:
+        check_unit(what, name, unit, reading.units)
+    except WindvaneError as error:
+        raise type(error)(f"{reading.path}{place}: {error}") from None
 
 
 def _numeric(name: str) -> bool:
@@ -158,6 +179,9 @@ def _json_row(found: Any, place: str, reading: LogReading) -> LogRow | None:
     if journal and found["kind"] not in ENTRIES:
         return None
     y = next((name for name in VALUES if name in found), None) if reading.y is None else reading.y
+    units = found.get("units")
+    for name, unit in units.items() if isinstance(units, dict) else ():
+        _check_unit(reading, name, "units", str(unit), f", {place}")
     event = found.get("event")
     told = event if isinstance(event, dict) else {}
     entry = _entry(found, told.get("record"), place, reading) if journal else None
@@ -174,8 +198,6 @@ def _json_row(found: Any, place: str, reading: LogReading) -> LogRow | None:
     if journal:
         noise, repeats = {"noise_variance": told.get("told_variance")}, told.get("values")
     elif isinstance(value, list):
-    A unit may stand beside a name, `force [N]`, or in an object "units" of a line of JSON; another than that
-    of the space, or of a constraint where `outcomes` is a dict of units by name, is refused.
         value, repeats = None, value
     outcomes = {name: _outcome(name, found, told) for name in reading.outcomes}
     return LogRow(place, found["x"], value, time, metadata, journal, noise, repeats, entry, outcomes)
@@ -195,9 +217,3 @@ READERS: dict[str, Callable[[LogReading], Iterator[LogRow]]] = {
     "jsonl": _json_lines,
     "parquet": _parquet,
 }
-    units = found.get("units")
-    try:
-        for name, unit in units.items() if isinstance(units, dict) else ():
-            check_unit("units", name, str(unit), reading.units)
-    except WindvaneError as error:
-        raise type(error)(f"{reading.path}, {place}: {error}") from None

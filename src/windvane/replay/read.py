@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +16,12 @@ from windvane.replay.cells import missing, point
 from windvane.replay.checked import Checked, assembled, checked, gone
 from windvane.replay.checked import StudyClock as StudyClock
 from windvane.replay.formats import READERS
+from windvane.replay.formats import delimiter_of as delimiter_of
+from windvane.replay.layout import OUTCOME, PREFIX
 from windvane.replay.log import Log
 from windvane.replay.rows import RESET, LogReading, LogRow, as_it_counts
 from windvane.spaces import Domain
+from windvane.unit_labels import units_of
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
@@ -47,7 +49,7 @@ class LogStream:
         *,
         format: str | None = None,
         metadata: Sequence[str] = (),
-        outcomes: Sequence[str] = (),
+        outcomes: Sequence[str] | Mapping[str, str] = (),
         skip_missing: bool = False,
         y: str | None = None,
         time: str | None = None,
@@ -65,12 +67,12 @@ class LogStream:
             raise InvalidArgument(
                 f"decimal_comma: is for tables of text; {self.path} has numbers as they are"
             )
+        units = _units(space, outcomes if isinstance(outcomes, Mapping) else {})
         self._reading = LogReading(
-            self.path, space, tuple(metadata), tuple(outcomes), y, time, bool(decimal_comma)
+            self.path, space, tuple(metadata), tuple(outcomes), y, time, bool(decimal_comma), units
         )
         self._skip_missing = skip_missing
         self.skipped = self.outside = 0
-    units: Mapping[str, str] = MappingProxyType({})  # that are known, by the names of columns
 
     def rows(self) -> Iterator[Checked | AskedReset]:
         """Each observation, checked, in the order of the file; an error names the file and the line."""
@@ -164,6 +166,14 @@ def read_log(
     return assembled(rows, resets, log.path, metadata=metadata, outcomes=outcomes, sort=sort, notes=notes)
 
 
+def _units(space: Domain | None, outcomes: Mapping[str, str]) -> dict[str, str]:
+    """The units that are known, by each name that a column of such values may have."""
+    known = {f"{prefix}{name}": unit for name, unit in outcomes.items() for prefix in ("", OUTCOME)}
+    return known | {
+        f"{prefix}{name}": unit for name, unit in units_of(space).items() for prefix in ("", PREFIX)
+    }
+
+
 def _inside(row: LogRow, reading: LogReading) -> bool:
     try:
         point(reading.space, row.raw)
@@ -194,9 +204,3 @@ def _format(file: Path) -> str:
             "parquet it is: format=, or --format in a shell"
         )
     return kind
-    units = found.get("units")
-    try:
-        for name, unit in units.items() if isinstance(units, dict) else ():
-            check_unit("units", name, str(unit), reading.units)
-    except WindvaneError as error:
-        raise type(error)(f"{reading.path}, {place}: {error}") from None

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-import re
 
 from windvane.replay.cells import missing
 from windvane.spaces import Domain
@@ -93,5 +92,3 @@ def as_it_counts(read: Callable[[], Iterator[LogRow]]) -> Iterator[LogRow]:
             row = row._replace(y=word.y, noise=word.noise, repeats=word.repeats, outcomes=word.outcomes)
         time = row.time if missing(entry.time) else entry.time
         yield row._replace(time=time, entry=entry._replace(gone=gone, before=entry.seq < changed))
-    A unit may stand beside a name, `force [N]`, or in an object "units" of a line of JSON; another than that
-    of the space, or of a constraint where `outcomes` is a dict of units by name, is refused.
