@@ -246,7 +246,7 @@ def test_a_table_has_a_column_for_each_constraint(study, tmp_path):
     study.export(tmp_path / "out.csv")
     header, row = (tmp_path / "out.csv").read_text().splitlines()
     cells = dict(zip(header.split(","), row.split(","), strict=True))
-    assert (cells["outcome.heat"], cells["outcome.purity"]) == ("84.2", "")
+    assert (cells["outcome.heat [°C]"], cells["outcome.purity"]) == ("84.2", "")
 
 
 def test_logs_of_others(study, tmp_path):
@@ -296,8 +296,8 @@ def test_a_constraint_that_was_wrong_is_corrected(study):
         again.tell(one.x, **told_then, purity=0.9)
     assert study.optimizer.state() == again.state()
     text = study.explain().text
-    assert "heat of trial 2, 95, was corrected to 85" in text
-    assert "heat of trial 2, 85, was taken back" in text
+    assert "heat of trial 2, 95 °C, was corrected to 85" in text
+    assert "heat of trial 2, 85 °C, was taken back" in text
     assert "the value of trial 1, 0.5, was corrected to 0.7" in text
 
 
@@ -371,7 +371,7 @@ def test_an_explanation_speaks_of_every_constraint(study):
     lines = found.text.splitlines()
     (line,) = [line for line in lines if line.startswith("heat must be at most 90 °C.")]
     assert f"it is {heat.mean:.4g} ± {heat.std:.2g} °C" in line
-    assert "It has been beyond its limit once, at step 4: 94 °C at power=8." in line
+    assert "It has been beyond its limit once, at step 4: 94 °C at power=8 kW." in line
     (line,) = [line for line in lines if line.startswith("purity must be at least 0.8.")]
     assert "It has never been beyond its limit." in line
     assert "Only points are asked for" not in found.text
@@ -416,7 +416,7 @@ def test_a_retreat_is_explained(database_url):
         found = study.explain()
         assert found.retreat.x == event.retreat == study.ask().x
         assert found.safe == 0.9
-        assert f"Nothing is believed safe; asking for power={event.retreat['power']:.4g}, " in found.text
+        assert f"Nothing is believed safe; asking for power={event.retreat['power']:.4g} kW, " in found.text
         assert study.summary().last_retreat == event.step
         study.correct(study.events(kinds=["told"])[-1], heat=70.0)
         assert study.explain().retreat is None
