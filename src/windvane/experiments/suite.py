@@ -23,10 +23,11 @@ from windvane.spaces import Box
 
 RUNS = 40
 FIRST_SEED = 5000
-DESIGN_SEEDS = (*range(2010), *range(4000, 4010), *range(10000, 11000))
+DESIGN_SEEDS = (*range(2010), *range(4000, 4010), *range(10000, 11000), *range(20000, 21000))
 TUNING = (
-    "Seeds 0 to 39, 100 to 119, 1000 to 1009, 2000 to 2009, 4000 to 4009 and 10000 to 10999 were used while "
-    "`auto` was designed; those of this page were named beforehand, and no choice was made on them."
+    "Seeds 0 to 39, 100 to 119, 1000 to 1009, 2000 to 2009, 4000 to 4009, 10000 to 10999 and 20000 to 20999 "
+    "were used while `auto` was designed; those of this page were named beforehand, and no choice was made "
+    "on them."
 )
 SUBJECT = "auto"  # the algorithm whose adaptivity the page is about
 
