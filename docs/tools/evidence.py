@@ -8,6 +8,7 @@
 A page that a command wrote has a stamp (windvane.experiments.stamp): the version, the commit and a digest of
 the code that computes runs. A page is out of date if a stamp in it has another digest than the code has now,
 or if it has none. Commands keep each finished run and continue where they stopped: nothing is computed twice.
+After each, docs/what-holds.md is written anew from the pages as they are then.
 
 Sections whose figures a script in bench/ or examples/ measures (bench/sections.py) are listed in the same
 way. They are measured if they are asked for by name, since many are times, which need an idle machine; those
@@ -150,6 +151,7 @@ def update(stale: Sequence[Page], data: str | None) -> None:
         command = page.filled(data or "")
         print(f"\n{page.path}: {' '.join(command)}", flush=True)
         carry_out(page.path, [str(SCRIPTS / command[0]), *command[1:]])
+        summed_up()
 
 
 def measure(measured: Sequence[Section]) -> None:
@@ -157,9 +159,16 @@ def measure(measured: Sequence[Section]) -> None:
     for command in dict.fromkeys(each.command for each in measured if each.written):
         print(f"\n{command}", flush=True)
         carry_out(command, command.split())
+        summed_up()
     for each in measured:
         if not each.written:
             print(f"{each.place}: run {each.command}, and put its figures and its stamp into the page")
+
+
+def summed_up() -> None:
+    """docs/what-holds.md has one line per claim, read from the other pages; that it fails stops nothing else."""
+    if subprocess.run([sys.executable, "docs/tools/what_holds.py"], cwd=ROOT, check=False).returncode:
+        print("docs/what-holds.md: not written; mend docs/tools/what_holds.py, and run it", flush=True)
 
 
 def carry_out(what: str, command: Sequence[str]) -> None:

@@ -151,7 +151,7 @@ DIFFERENCES = (
         "after whom R-GP-UCB is run, empty the data; which rule was followed in the experiments is not said.",
         "Triggered resets keep the last point. Periodic ones empty the data, and so do forced ones, against "
         "the letter of Algorithm 1: only so do both R-GP-UCB and the narrow-window variants of ET-GP-UCB "
-        "come out. `forced=\"last\"` is the letter.",
+        'come out. `forced="last"` is the letter.',
     ),
     Difference(
         "silence",

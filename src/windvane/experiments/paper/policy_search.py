@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.experiments.claims import Check, Claim, judged, log_ratios, lower, mean_and_error, mean_of, share_of
+from windvane.experiments.claims import (
+    Check,
+    Claim,
+    judged,
+    log_ratios,
+    lower,
+    mean_and_error,
+    mean_of,
+    share_of,
+)
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.results import Group, Results

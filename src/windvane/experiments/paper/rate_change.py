@@ -1,9 +1,9 @@
 """Fig. 6: the rate of change itself changes; algorithms that need it are told the first one.
 
 The two rates are not in the text. Three pairs are run, named before any was run at full size: the lowest
-and the highest rate of Table 1, a first rate so small that TV-GP-UCB hardly forgets at all, and a tenfold rise
-from the lowest rate of Table 1. In small runs that came before, what is said of TV-GP-UCB held with the second
-and not with the third, so both have to be there.
+and the highest rate of Table 1, a first rate so small that TV-GP-UCB hardly forgets at all, and a tenfold
+rise from the lowest rate of Table 1. In small runs that came before, what is said of TV-GP-UCB held with the
+second and not with the third, so both have to be there.
 """
 
 from __future__ import annotations
