@@ -18,7 +18,9 @@ that no command writes are put into their page by hand, with the stamp that the 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -166,14 +168,25 @@ def measure(measured: Sequence[Section]) -> None:
 
 
 def summed_up() -> None:
-    """docs/what-holds.md has one line per claim, read from the other pages; that it fails stops nothing else."""
+    """docs/what-holds.md has one line per claim, read from the other pages. If it fails, the rest goes on."""
     if subprocess.run([sys.executable, "docs/tools/what_holds.py"], cwd=ROOT, check=False).returncode:
         print("docs/what-holds.md: not written; mend docs/tools/what_holds.py, and run it", flush=True)
 
 
+def _end_with_parent() -> None:
+    """In the command's process: be interrupted when this one is gone, where the system can do that.
+
+    Otherwise one that is killed would leave the command at work, and another one would make the same runs
+    beside it.
+    """
+    prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+    if prctl is not None:
+        prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+
+
 def carry_out(what: str, command: Sequence[str]) -> None:
-    """A command that must not fail."""
-    done = subprocess.run(command, cwd=ROOT, check=False)
+    """A command that must not fail, and that ends with this one, however that comes about."""
+    done = subprocess.run(command, cwd=ROOT, check=False, preexec_fn=_end_with_parent)
     if done.returncode:
         raise SystemExit(
             f"{what}: the command ended with {done.returncode}; finished runs are kept, "
