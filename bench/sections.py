@@ -74,6 +74,9 @@ SECTIONS = {
         ("integrations/optuna",),
         written=True,
     ),
+    "demo": Section(
+        "docs/what-holds.md", "Beside a static optimiser", "make demo", 0.02, ("experiments/demo.py",)
+    ),
     "constraints": Section("docs/how-to/keep-a-limit.md", "Measured", "make constraints-bench", 4.0),
     "failures": Section("docs/how-to/failures.md", "Measured", "python bench/failures.py", 0.2),
     "moves": Section("docs/how-to/limit-moves.md", "Measured", "python bench/moves.py", 0.2),

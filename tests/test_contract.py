@@ -14,6 +14,7 @@ import pytest
 
 import windvane as wv
 from windvane import errors
+from windvane.client import RemoteStudy
 
 NAMES = {  # `wv.` and each of these; Study and studies need an extra and stand outside of the star import
     "HYPOTHESES RBF UCB Arms AtLeast AtMost Backtracking Belief BelievedChange Best BoundedNoise Box Budget",
@@ -38,6 +39,17 @@ TASKS = {
     "workload moving-peaks branin-walk hartmann3-mirrored valve breaking-plant following-load guarded",
     "guarded-jumps oven drive recipes levy still ackley-shift hartmann-shift policy-search deng-abrupt",
     "deng-slow table local-change humid temperature stocks",
+}
+NEEDED = {  # what an algorithm cannot do without; the others need a space and no more
+    "r-gp-ucb": {"rate": 0.03, "horizon": 400},
+    "always-n-low": {"period": 20},
+    "r-gp-ucb-average": {"rate": 0.03},
+    "tv-gp-ucb": {"rate": 0.03},
+    "tv-gp-ucb-constant": {"rate": 0.03},
+    "ui-tvbo": {"rate": 0.03},
+    "sw-gp-ucb": {"horizon": 400, "variation": 5.0},
+    "br-gp-ucb": {"horizon": 400, "variation": 5.0},
+    "w-gp-ucb": {"horizon": 400, "variation": 5.0},
 }
 REQUIRED = object()
 SIGNATURES = {  # what may be given by position, in this order, then what is given by keyword; with defaults
@@ -82,6 +94,30 @@ SIGNATURES = {  # what may be given by position, in this order, then what is giv
     wv.Optimizer.state: ({"self": REQUIRED}, {}),
     wv.Optimizer.copy: ({"self": REQUIRED}, {}),
 }
+STUDY = {  # the same of studies; those over HTTP have the same names
+    "create": (
+        {"url": REQUIRED, "name": REQUIRED, "space": REQUIRED, "algorithm": "auto"},
+        {"goal": "maximize", "seed": None, "expires_after": 86400.0, "metadata": None, "exist_ok": False},
+    ),
+    "open": ({"url": REQUIRED, "name": REQUIRED}, {}),
+    "ask": (
+        {"self": REQUIRED, "time": None},
+        {"context": None, "available": None, "count": None, "metadata": None, "key": None},
+    ),
+    "tell": (
+        {"self": REQUIRED, "trial": REQUIRED, "y": REQUIRED, "time": None},
+        {"noise_variance": None, "std": None, "outcomes": None, "metadata": None, "key": None},
+    ),
+    "fail": ({"self": REQUIRED, "trial": REQUIRED, "reason": ""}, {"metadata": None, "key": None}),
+    "reset": ({"self": REQUIRED, "reason": ""}, {"metadata": None, "key": None}),
+    "best": ({"self": REQUIRED}, {"context": None}),
+    "predict": ({"self": REQUIRED, "points": REQUIRED, "time": None}, {"of": None}),
+    "feasibility": ({"self": REQUIRED, "points": REQUIRED, "time": None}, {}),
+    "explain": ({"self": REQUIRED}, {}),
+    "summary": ({"self": REQUIRED}, {}),
+    "events": ({"self": REQUIRED, "after": 0, "limit": None}, {}),
+}
+REMOTE = ("ask", "tell", "fail", "reset", "best", "predict", "feasibility", "explain", "summary")
 EVENT = (  # in this order; new ones come at the end and have a default
     "step time x y mean std noise_variance log_density statistic threshold monitored elapsed reset reason kept size "
     "set_aside outlier beliefs change cause told_variance values outcomes retreat"
@@ -143,6 +179,11 @@ def test_names():
     assert sorted(set(wv.__all__)) == sorted(wv.__all__)
 
 
+@pytest.mark.parametrize("name", wv.algorithms())
+def test_each_algorithm_is_made_by_its_name(name):
+    assert isinstance(wv.make(name, BOX, seed=0, **NEEDED.get(name, {})), wv.Optimizer)
+
+
 def test_no_name_is_public_by_accident():
     """A new one is a promise: add it here as well."""
     assert set(wv.__all__) == words(*NAMES)
@@ -159,15 +200,28 @@ def test_algorithms_and_tasks():
     assert words(*TASKS) <= set(wv.tasks())
 
 
-@pytest.mark.parametrize("function", SIGNATURES, ids=lambda each: each.__qualname__)
-def test_signatures(function):
-    """What was there is there, at its place and with its default; what is new comes after it, and is optional."""
+def assert_kept(function, by_position, by_keyword):
     position, keyword = parameters(function)
-    by_position, by_keyword = SIGNATURES[function]
     assert list(position.items())[: len(by_position)] == list(by_position.items())
     assert keyword.items() >= by_keyword.items()
     new = [*list(position.items())[len(by_position) :], *keyword.items()]
     assert all(default is not REQUIRED for _, default in new)
+
+
+@pytest.mark.parametrize("function", SIGNATURES, ids=lambda each: each.__qualname__)
+def test_signatures(function):
+    """What was there is there, at its place and with its default; what is new comes after it, and is optional."""
+    assert_kept(function, *SIGNATURES[function])
+
+
+@pytest.mark.parametrize("name", STUDY)
+def test_signatures_of_a_study(name):
+    assert_kept(getattr(wv.Study, name), *STUDY[name])
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_signatures_of_a_study_over_http(name):
+    assert_kept(getattr(RemoteStudy, name), *STUDY[name])
 
 
 def test_fields_of_an_event():
@@ -258,6 +312,15 @@ def test_make(arguments, options):
     event = opt.tell(x, 1.0, **({"heat": 84.2} if "constraints" in options else {}))
     assert isinstance(event, wv.Event)
     assert (event.reset, event.cause, opt.size) == (False, "", 1)
+
+
+def test_start_settings_are_asked_for_first_and_are_named_as_points_are():
+    start = [{"gain": 1.0, "taps": 2, "mode": "a"}]
+    space = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 8), mode=wv.Choice(["a", "b"]))
+    opt = wv.make(space, constraints={"heat": wv.AtMost(90)}, safe=0.95, start=start, seed=0)
+    assert opt.ask() == start[0]
+    event = opt.tell(opt.ask(), 1.0, heat=84.2)
+    assert (event.violated, event.outcomes["heat"].value) == ((), 84.2)
 
 
 def test_moves_are_limited():
@@ -371,6 +434,10 @@ def test_best_and_predict():
     assert best.std >= 0
     mean, std = opt.predict([[0.1], [0.9], [0.5]])
     assert mean.shape == std.shape == (3,)
+    for _ in range(20):
+        opt.tell([0.5], 0.0)
+    _, std = opt.predict([[0.5]])
+    assert std[0] < 0.05  # of the objective: the noise of a measurement, 0.1, is not in it
 
 
 def test_time_is_a_step_a_number_or_a_date():
@@ -462,3 +529,26 @@ def test_a_table_of_ones_own():
     assert task.horizon == 10
     trace = wv.simulate(wv.make("random", task.space, seed=0), task, seed=0)
     assert len(trace.regret) == 10
+
+
+# Studies
+
+
+def test_a_study_takes_what_make_takes(tmp_path):
+    space = wv.Space(gain=wv.Real(0.1, 10, log=True), load=wv.Context(0, 100))
+    limits = {"heat": wv.AtMost(90)}
+    with wv.Study.create(
+        tmp_path / "db", "press", space, goal="minimise", constraints=limits, seed=0
+    ) as study:
+        trial = study.ask(context={"load": 37})
+        assert trial.x["load"] == 37
+        event = study.tell(trial, 1.0, heat=84.2)
+        assert isinstance(event, wv.Event)
+        failed, second = study.ask(context={"load": 40}, count=2)
+        study.fail(failed, "tripped")
+        study.tell(second, 2.0, std=0.1, heat=70.0)
+        assert study.reset("new pump").cause == "asked"
+        assert study.explain()
+    with wv.Study.open(tmp_path / "db", "press") as study:
+        assert study.summary().tells == 2
+    assert [each.name for each in wv.studies(tmp_path / "db")] == ["press"]

@@ -2,6 +2,7 @@
 
 import fnmatch
 import importlib.metadata
+import re
 import tomllib
 from pathlib import Path
 
@@ -45,6 +46,13 @@ def test_a_source_distribution_has_what_the_tests_need():
 
 def test_the_version_is_one():
     assert PROJECT["version"] == windvane.__version__
+
+
+def test_the_changelog_begins_with_this_version_and_with_what_there_is_to_do():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[([^\]]+)\]", text, re.MULTILINE)[0] == PROJECT["version"]
+    parts = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    assert parts.index("Coming from 0.1") < parts.index("Added") < parts.index("Fixed")
 
 
 def test_metadata_is_complete():

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import windvane as wv
+from windvane.optimizer import VERSIONS
 
 STATES = Path(__file__).parent / "states"
 WRITTEN, SINCE, LATEST = (
     json.loads((STATES / f"version_{version}.json").read_text(encoding="utf-8")) for version in (1, 2, 3)
 )
 BY_VERSION = {1: WRITTEN, 2: SINCE, 3: LATEST}
+assert set(BY_VERSION) == set(VERSIONS)  # one that is read has states here that it wrote
 ALL = [(version, which) for version, states in BY_VERSION.items() for which in states]
 
 

@@ -8,6 +8,7 @@
 A page that a command wrote has a stamp (windvane.experiments.stamp): the version, the commit and a digest of
 the code that computes runs. A page is out of date if a stamp in it has another digest than the code has now,
 or if it has none. Commands keep each finished run and continue where they stopped: nothing is computed twice.
+After each, docs/what-holds.md is written anew from the pages as they are then.
 
 Sections whose figures a script in bench/ or examples/ measures (bench/sections.py) are listed in the same
 way. They are measured if they are asked for by name, since many are times, which need an idle machine; those
@@ -17,7 +18,9 @@ that no command writes are put into their page by hand, with the stamp that the 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -150,6 +153,7 @@ def update(stale: Sequence[Page], data: str | None) -> None:
         command = page.filled(data or "")
         print(f"\n{page.path}: {' '.join(command)}", flush=True)
         carry_out(page.path, [str(SCRIPTS / command[0]), *command[1:]])
+        summed_up()
 
 
 def measure(measured: Sequence[Section]) -> None:
@@ -157,14 +161,32 @@ def measure(measured: Sequence[Section]) -> None:
     for command in dict.fromkeys(each.command for each in measured if each.written):
         print(f"\n{command}", flush=True)
         carry_out(command, command.split())
+        summed_up()
     for each in measured:
         if not each.written:
             print(f"{each.place}: run {each.command}, and put its figures and its stamp into the page")
 
 
+def summed_up() -> None:
+    """docs/what-holds.md has one line per claim, read from the other pages. If it fails, the rest goes on."""
+    if subprocess.run([sys.executable, "docs/tools/what_holds.py"], cwd=ROOT, check=False).returncode:
+        print("docs/what-holds.md: not written; mend docs/tools/what_holds.py, and run it", flush=True)
+
+
+def _end_with_parent() -> None:
+    """In the command's process: be interrupted when this one is gone, where the system can do that.
+
+    Otherwise one that is killed would leave the command at work, and another one would make the same runs
+    beside it.
+    """
+    prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+    if prctl is not None:
+        prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+
+
 def carry_out(what: str, command: Sequence[str]) -> None:
-    """A command that must not fail."""
-    done = subprocess.run(command, cwd=ROOT, check=False)
+    """A command that must not fail, and that ends with this one, however that comes about."""
+    done = subprocess.run(command, cwd=ROOT, check=False, preexec_fn=_end_with_parent)
     if done.returncode:
         raise SystemExit(
             f"{what}: the command ended with {done.returncode}; finished runs are kept, "

@@ -118,7 +118,7 @@ if TYPE_CHECKING:
     from windvane.study import Study as Study
     from windvane.study import studies as studies
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "HYPOTHESES",

@@ -186,7 +186,7 @@ def test_window_regret_with_few_runs():
 
 # -- a rate that changes ---------------------------------------------------------------------------------
 
-FIRST, SECOND = rate_change.PAIRS
+FIRST, SECOND, THIRD = rate_change.PAIRS
 
 
 def changed(slope, resets, runs=24):
@@ -207,21 +207,21 @@ def changed(slope, resets, runs=24):
 
 def test_rate_change():
     results = changed(0.002, resets=[100, 200, 300, 400, 500])
-    assert verdicts(rate_change, results) == ["holds"] * 4
+    assert verdicts(rate_change, results) == ["holds"] * 6
     before, after = rate_change.frequencies(results["ET-GP-UCB", FIRST])
     assert before == pytest.approx([100 / 174] * 24)
     assert after == pytest.approx([400 / 326] * 24)
-    assert len(rate_change.EXPERIMENT.table(results).rows) == 10
+    assert len(rate_change.EXPERIMENT.table(results).rows) == 15
     assert drawn(rate_change.EXPERIMENT.figure(results))
-    assert verdicts(rate_change, changed(-0.001, resets=[50, 100])) == ["does not hold"] * 4
-    assert verdicts(rate_change, changed(0.002, resets=[100, 200, 300], runs=19)) == ["undecided"] * 4
+    assert verdicts(rate_change, changed(-0.001, resets=[50, 100])) == ["does not hold"] * 6
+    assert verdicts(rate_change, changed(0.002, resets=[100, 200, 300], runs=19)) == ["undecided"] * 6
 
 
 def test_the_rates_that_algorithms_are_told_are_the_first():
     told = {
         (c.row, c.column): c.algorithm.keywords().get("rate") for c in rate_change.EXPERIMENT.cells(Setting())
     }
-    assert [told["TV-GP-UCB", column] for column in (FIRST, SECOND)] == [0.01, 0.001]
+    assert [told["TV-GP-UCB", column] for column in (FIRST, SECOND, THIRD)] == [0.01, 0.001, 0.01]
     assert told["ET-GP-UCB", FIRST] is None
 
 

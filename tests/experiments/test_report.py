@@ -164,6 +164,20 @@ def test_contradictions_are_listed_apart_from_silences():
     said = " ".join(f"{one.what} {one.settled}" for one in DIFFERENCES)
     assert "not public" not in said
     assert "not published" not in said
+    assert "not released" not in said  # the supplement of the paper may well have it
+
+
+def test_what_is_said_of_the_paper_names_a_place_in_it():
+    places = r"Alg\. \d|Appendix [A-H]|Corollary 1|Eq\. 5|Fig\. \d|Lemma \d|Proof of|Section \d|Sketch|Table \d|Theorem 1"
+    assert all(re.match(places, one.where) for one in DIFFERENCES)
+    assert len({(one.where, one.what) for one in DIFFERENCES}) == len(DIFFERENCES)
+
+
+def test_a_reset_that_n_high_forces_keeps_the_last_point_in_algorithm_1():
+    """What is computed differs from the letter there, so the list has to say so."""
+    (one,) = (one for one in DIFFERENCES if one.where == "Alg. 1, Table 1")
+    assert "every reset" in one.what
+    assert "against the letter" in one.settled
 
 
 def test_one_claim_is_counted_in_the_singular():

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
-from importlib.metadata import version
 
+import windvane
 from windvane.experiments.code import code_digest, root, source_digest
 
 SHOWN = 12  # characters of a commit
@@ -39,12 +39,12 @@ class Stamp:
 
 def stamp() -> Stamp:
     """That of the code as it is now."""
-    return Stamp(version("windvane"), commit(), code_digest()[:CODE])
+    return Stamp(windvane.__version__, commit(), code_digest()[:CODE])
 
 
 def bench_stamp(*also: str) -> Stamp:
     """That of a measurement: of the code behind runs, and of other parts of the package that it is about."""
-    return Stamp(version("windvane"), commit(), source_digest(*also)[:CODE])
+    return Stamp(windvane.__version__, commit(), source_digest(*also)[:CODE])
 
 
 def commit() -> str:

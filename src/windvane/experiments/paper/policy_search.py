@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.experiments.claims import Check, Claim, judged, log_ratios, lower, mean_of, share_of
+from windvane.experiments.claims import (
+    Check,
+    Claim,
+    judged,
+    log_ratios,
+    lower,
+    mean_and_error,
+    mean_of,
+    share_of,
+)
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.results import Group, Results
@@ -62,6 +71,16 @@ def parts(group: Group) -> tuple[Array, Array, Array]:
     return before, after, end
 
 
+def _means(results: Results) -> str:
+    """The mean regret after the change, and its standard error, by protocol."""
+    found = []
+    for column in (COLUMN, BARE, EARLIER):
+        after = {row: mean_and_error(parts(group)[1]) for row, group in results.column(column).items()}
+        listed = ", ".join(f"{row} {middle:.3f} ± {error:.3f}" for row, (middle, error) in after.items())
+        found.append(f"{column}: {listed}")
+    return "; ".join(found)
+
+
 def table(results: Results) -> TextTable:
     """The whole run, and its parts, by protocol."""
     rows = []
@@ -84,6 +103,8 @@ def table(results: Results) -> TextTable:
             "may find a corner impossible, and reset again and again. Scaled by 30 gains of each run, as in "
             "the public code of Brunzema et al. (2022), seeds differ by their units; there is no floor, and "
             "the rule of that code for costs above 100 is in force, but the box has none.",
+            "Runs end in one of two ways, so that medians and means may disagree. "
+            f"Means for t >= {CHANGE}: {_means(results)}.",
         ),
     )
 

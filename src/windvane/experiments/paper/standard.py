@@ -195,8 +195,8 @@ def _claims(results: Results, protocol: str) -> list[Claim]:
             + ", ".join(f"{row} {hit.mean():.0%} ({column})" for (row, column), hit in resets.items()),
         ),
         judged(
-            "On Ackley these resets hardly matter for the simple regret before the change (by a quarter at "
-            f"most){said}.",
+            "On Ackley these resets hardly matter for the simple regret before the change: they raise it by "
+            f"less than a quarter{said}.",
             [
                 mean_of(log_ratios(ends(results[row, ackley])[0], ends(results["GP-UCB", ackley])[0])).below(
                     math.log1p(QUARTER)

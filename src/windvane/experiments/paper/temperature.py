@@ -90,7 +90,7 @@ def table(results: Results) -> TextTable:
         results,
         (
             f"Data: {SOURCES.get(source, source)}. Which 46 sensors and which eight days the paper used is "
-            "not in its text. T = 288, two days of ten-minute steps; the paper says 286.",
+            "not in its text. T = 288, two days of ten-minute steps; its table of hyperparameters has 286.",
             f"The last {len(BEYOND)} rows are not in the paper: ET-GP-UCB with the exact bound, with a "
             "trigger that adds up evidence over many steps, and Windvane's default, which is told the kernel "
             "but neither noise nor rate. "
