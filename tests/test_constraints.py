@@ -379,6 +379,29 @@ def test_starts_that_fail_are_tried_in_turn():
 
 
 @pytest.mark.parametrize(
+    ("space", "start"),
+    [
+        (wv.Arms(4), 2),
+        (wv.Candidates([[0.0], [1.0], [2.0], [3.0]]), 2),
+        (wv.Space(n=wv.Integer(1, 6)), {"n": 2}),
+        (LINE, [0.3]),
+    ],
+    ids=["arms", "candidates", "integers", "box"],
+)
+def test_neither_failures_nor_points_that_are_out_lead_to_what_is_not_safe(space, start):
+    """Where only the start is safe it is asked for again, also if it failed or is being evaluated."""
+    opt = wv.make(space, constraints={"heat": wv.AtMost(1)}, safe=0.9, start=[start], seed=0)
+    for _ in range(4):
+        opt.tell(start, 1.0, heat=0.99)
+    together = opt.ask(count=4)
+    assert opt.feasibility(together)["heat"].min() >= 0.9
+    for _ in range(6):
+        x = opt.ask()
+        assert opt.feasibility([x, opt.best().x])["heat"].min() >= 0.9
+        opt.fail(x)
+
+
+@pytest.mark.parametrize(
     "space", [wv.Arms(20), wv.Space(n=wv.Integer(0, 19)), wv.Space(a=wv.Real(0, 1, step=0.05))], ids=str
 )
 def test_on_finite_spaces_as_well_a_violation_is_not_asked_for_again(space):
@@ -425,6 +448,21 @@ def test_best_after_a_reset_is_not_what_was_beyond_the_limit():
     opt.tell([1.0, 1.0], 2.0, heat=100.0)
     opt.reset("new burner")
     np.testing.assert_allclose(opt.best().x, opt.ask())
+
+
+@pytest.mark.parametrize("told", [{}, {"heat": 0.5}], ids=["nothing", "a part"])
+def test_best_after_a_reset_is_the_last_point_where_nothing_is_known_of_the_limits(told):
+    opt = wv.make(BOX, constraints={"heat": wv.AtMost(1), "flow": wv.AtLeast(0)}, seed=0)
+    x = opt.ask()
+    opt.tell(x, 1.0, **told)
+    opt.reset("new pump")
+    np.testing.assert_array_equal(opt.best().x, x)
+    opt = wv.make("r-gp-ucb", BOX, period=3, constraints={"heat": wv.AtMost(1)}, seed=0)
+    for _ in range(3):
+        x = opt.ask()
+        opt.tell(x, 1.0)
+    assert opt.size == 0
+    np.testing.assert_array_equal(opt.best().x, x)
 
 
 def test_when_every_known_setting_is_beyond_the_limit_it_does_not_leap_into_the_unknown():

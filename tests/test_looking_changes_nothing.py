@@ -88,3 +88,19 @@ def test_a_state_is_read_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(wv.CorruptState):
         wv.restore(state)
     assert held == [True]
+
+
+def test_constraints_that_are_learned_are_followed_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the objective needs to hold none, which is told all and has few observations."""
+    told: dict[str, Any] = {"kernel": wv.RBF(0.3), "noise_variance": 0.02}
+    opt = wv.make("et-gp-ucb", wv.Box([(0.0, 1.0)]), constraints={"heat": wv.AtMost(1)}, seed=0, **told)
+    held: list[bool] = []
+    outcomes_told = wv.optimizer.outcomes_told
+
+    def watched(*given: Any) -> Any:
+        held.append(bool(one_thread._holders))
+        return outcomes_told(*given)
+
+    monkeypatch.setattr("windvane.optimizer.outcomes_told", watched)
+    opt.tell([0.5], 1.0, heat=0.5)
+    assert held == [True]

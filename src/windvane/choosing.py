@@ -54,20 +54,23 @@ class Chooser:
         `beside` are the points that are out, which the surrogate reckons with.
         """
         start, stream = self.setting(beside), (len(beside),) if len(beside) else ()
-        target = self._propose(surrogate, self._apart(region, beside), start, *stream)
+        target = self._propose(surrogate, self._apart(region, beside), region, start, *stream)
         near = self.reachable(region, start)
         if near is region or near.contains(target[None])[0]:
             return target
         if region.listed is not None and not near.contains(region.listed).any():
             raise InvalidArgument("available: none of these points is within max_step of the last one")
-        near = self._apart(near, beside)
+        reach, near = near, self._apart(near, beside)
         if not self.space.enumerated:
             halfway = near.nearest(target[None])
             if self.working(near).contains(halfway)[0] and self.permitted(halfway[0]):
                 return np.asarray(halfway[0])
-        return self._propose(surrogate, near, start, *stream)
+        return self._propose(surrogate, near, reach, start, *stream)
 
-    def _propose(self, surrogate: Surrogate, region: Region, start: Array | None, *stream: int) -> Array:
+    def _propose(
+        self, surrogate: Surrogate, region: Region, home: Region, start: Array | None, *stream: int
+    ) -> Array:
+        """What the acquisition proposes of a region, or, if nothing of it is safe, a refuge at home."""
         progress, moves = self.progress, self.composition.moves
         moment = Moment(
             progress.step, progress.elapsed, self.space.parameter_count, surrogate.information_gain
@@ -88,7 +91,7 @@ class Chooser:
                 posterior, region, moment, lambda: np.random.default_rng(seed)
             ).point
         return self._guarded(
-            self.feasibility, posterior, region, moment, lambda: np.random.default_rng(seed), *stream
+            self.feasibility, posterior, region, home, moment, lambda: np.random.default_rng(seed), *stream
         )
 
     def _guarded(
@@ -96,13 +99,15 @@ class Chooser:
         feasibility: Feasibility,
         posterior: PosteriorView,
         region: Region,
+        home: Region,
         moment: Moment,
         generator: Generator,
         out: int = 0,
     ) -> Array:
         """What the acquisition proposes where the constraints allow it, or a look beyond the edge.
 
-        If nothing is safe, the setting to retreat to; `out` points are being evaluated.
+        If nothing is safe, the setting to retreat to, which may be any of `home`: rather one that failed, or
+        that is being evaluated, than one that is not safe. `out` points are being evaluated.
         """
         constraints, evaluations = feasibility.constraints, self.progress.evaluations
         failed = 0 if evaluations is None else int(evaluations.failed.sum())
@@ -113,7 +118,7 @@ class Chooser:
         survey = feasibility.survey(region, posterior)
         allowed = feasibility.narrowed(region, survey)
         if allowed is None:
-            return feasibility.retreat(region)
+            return feasibility.retreat(region, home)
         found = feasibility.explored(survey, region, posterior)
         if found is not None and (constraints.safe is None or feasibility.allows(found)):
             return found
@@ -123,7 +128,7 @@ class Chooser:
         other = feasibility.best_allowed(survey, region, posterior)
         if other is not None:
             return other
-        return found if constraints.safe is None else feasibility.retreat(region)
+        return found if constraints.safe is None else feasibility.retreat(region, home)
 
     def permitted(self, point: Array) -> bool:
         """Whether a point is safe, where that is asked for."""
@@ -140,11 +145,11 @@ class Chooser:
         feasibility = self.feasibility
         if feasibility is None or feasibility.constraints.safe is None:
             return None
-        region = feasibility.clear(region)
+        home, region = region, feasibility.clear(region)
         survey = feasibility.survey(region, self.progress.surrogate.posterior(self.now))
         if feasibility.narrowed(region, survey) is not None:
             return None
-        return feasibility.retreat(region)
+        return feasibility.retreat(region, home)
 
     def best(self, region: Region, generator: Generator) -> Array:
         """The point believed best, first, and others: k x d; where the constraints are believed to hold.
@@ -152,13 +157,13 @@ class Chooser:
         If that is nowhere: where it is most likely, or where one retreats to.
         """
         posterior, feasibility = self.progress.surrogate.posterior(self.now), self.feasibility
-        region = self.working(region)
+        home, region = region, self.working(region)
         if feasibility is None:
             return believed_best(posterior, region, generator)
         survey = feasibility.survey(region, posterior)
         allowed = feasibility.narrowed(region, survey)
         if allowed is None:
-            return feasibility.retreat(region)[None]
+            return feasibility.retreat(region, home)[None]
         found = believed_best(posterior, allowed, generator)
         for point in found:
             if feasibility.allows(point):

@@ -281,26 +281,31 @@ class Feasibility:
         safe = self.risk(self.chances(points)) <= self.allowed
         return np.asarray(points[np.flatnonzero(safe)[0]]) if safe.any() else None
 
-    def retreat(self, region: Region) -> Array:
+    def retreat(self, region: Region, home: Region | None = None) -> Array:
         """What to ask for where nothing is safe: the last setting measured to be safe, else a start.
 
-        Unless it was measured since that it is not, or is not in the region: then, of all other places, the
-        one that is surely the least beyond. What failed is tried again when all others have failed as well.
+        Unless it was measured since that it is not, or is not in `home`, which is all that may be asked for,
+        also what fails or is being evaluated: then, of all places of the region, the one that is surely the
+        least beyond. What failed is tried again when all others have failed as well.
         """
+        home = region if home is None else home
         last, broken = self._progress.last_safe, self._progress.broken
         evaluations, listed = self._progress.evaluations, region.listed
         failed = () if evaluations is None else tuple(evaluations.latest)
         wanted = []
         for setting in (*(() if last is None else (last,)), *np.array(self.constraints.start)):
-            point = region.nearest(setting[None])
-            if not self._among(setting, broken) and (listed is None or region.contains(point)[0]):
+            point = home.nearest(setting[None])
+            if not self._among(setting, broken) and (listed is None or home.contains(point)[0]):
                 wanted.append(point[0])
         if wanted:
             working = [point for point in wanted if not self._among(point, failed)]
             return np.asarray((working or wanted[len(failed) % len(wanted) :])[0])
         points = listed
         if points is None:
-            known = np.concatenate((self.refuges(region), region.nearest(np.array(broken))))
+            beyond = np.array(broken).reshape(-1, self.space.dim)
+            known = np.concatenate((self.refuges(region), region.nearest(beyond)))
+            if not len(known) and self._progress.last_point is not None:  # nothing is known of any limit
+                return np.asarray(region.nearest(self._progress.last_point[None])[0])
             points = np.concatenate((self._cloud(region, known), region.candidates(SPREAD)))
         left = points[[not self._among(point, broken) for point in points]]
         points = left if len(left) else points

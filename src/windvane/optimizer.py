@@ -71,7 +71,9 @@ class Optimizer:
         self.seed = integer("seed", seed, at_least=0)
         self._sign = 1.0 if self.goal == "maximize" else -1.0
         self._dim = space.parameter_count
-        self._light = composition.given and space.dim <= 2 and not space.enumerated
+        # constraints may be learned though the objective is not, and from more observations than are in use
+        alone = composition.given and composition.constraints is None
+        self._light = alone and space.dim <= 2 and not space.enumerated
         self._progress = _fresh(space, composition)
         self._feasible: tuple[Progress, float, Feasibility] | None = None
         # when, for what time and under which contexts, and the answer

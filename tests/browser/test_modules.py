@@ -135,6 +135,24 @@ def test_stream_can_be_cut_anywhere(page):
         assert found == records
 
 
+VIOLATED = """async (log) => {
+  const { History } = await import("/static/history.js");
+  const history = new History("x", true);
+  history.loaded = true;
+  log.forEach((record) => history.add(record));
+  return history.violated(1);
+}"""
+
+
+def test_the_last_violation_has_the_step_that_it_has_now(page):
+    def told(seq, **more):
+        return {"seq": seq, "kind": "told", "step": seq, "event": {"outlier": None}, **more}
+
+    log = [told(1), told(2), told(3, violated=["heat"])]
+    log.append({"seq": 4, "kind": "retracted", "event": {"record": 1}})
+    assert page.evaluate(VIOLATED, log) == {"count": 1, "last": 2}
+
+
 LOADED = """async ({log, grows}) => {
   const { History } = await import("/static/history.js");
   let seen = log.length - grows;  // a busy study: a record more at each answer

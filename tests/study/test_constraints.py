@@ -310,6 +310,20 @@ def test_a_correction_that_breaks_a_limit_counts(study):
     assert study.explain().constraints[0].violations == 0
 
 
+def test_what_is_said_of_a_violation_has_the_step_that_it_has_now(study):
+    """As the last reset has: what was before it may have been taken back."""
+    for heat in (84.0, 85.0, 96.0):
+        study.tell(study.ask(), 0.5, heat=heat)
+    study.retract(1)
+    assert study.explain().constraints[0].last_violation["step"] == 2
+    assert "once, at step 2: 96 °C" in study.explain().text
+    study.correct(3, heat=97.0)
+    assert study.explain().constraints[0].last_violation["step"] == 2
+    study.correct(3, heat=86.0)
+    study.correct(2, heat=98.0)
+    assert "once, at record 4: 98 °C" in study.explain().text
+
+
 @pytest.mark.parametrize(
     ("told", "error", "match"),
     [

@@ -189,3 +189,22 @@ def test_what_is_not_clear_is_refused(tmp_path, text, how, said):
             study.import_log(log, **how)
         assert study.summary().head == 0
     assert said in str(caught.value)
+
+
+def test_a_time_that_a_tell_would_refuse_is_named_with_its_line_before_anything_is_told(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("x1,y,time\n0.1,1,0\n0.2,1,1.7e308\n")
+    with made(tmp_path / "s.db") as study:
+        with pytest.raises(InvalidArgument, match=r"log\.csv, line 3: time=1\.7e\+308: must be .* at most"):
+            study.import_log(log)
+        assert values(study) == []
+
+
+def test_what_has_no_value_is_left_out_by_the_option_that_the_message_names(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("x1,y\n0.1,1\n0.2,\n0.3,NaN\n0.4,2\n")
+    with made(tmp_path / "s.db") as study:
+        with pytest.raises(InvalidArgument, match=r"line 3: y is missing or NaN.*skip_missing=True"):
+            study.import_log(log)
+        assert study.import_log(log, skip_missing=True) == 2
+        assert values(study) == [1.0, 2.0]

@@ -173,7 +173,7 @@ def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Rec
         for event in _event(amendment)["new"]:
             if word(event["record"]) is amendment:
                 found[event["record"]] = _reset(amendment, event)
-    return [_renumbered(found[seq], amending) for seq in sorted(found)]
+    return [renumbered(found[seq], amending) for seq in sorted(found)]
 
 
 def _event(record: Record) -> Mapping[str, Any]:
@@ -196,14 +196,16 @@ def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
     )
 
 
-def _renumbered(record: Record, amending: Sequence[Record]) -> Record:
+def renumbered(record: Record, amending: Sequence[Record]) -> Record:
     """With the step that it has once what was before it is taken back."""
+    if record.step is None:
+        return record
     gone = {
         each.event["record"]
         for each in amending
         if each.kind == "retracted" and each.event is not None and each.seq > record.seq
     }
-    step = (record.step or 0) - sum(seq < record.seq for seq in gone)
+    step = record.step - sum(seq < record.seq for seq in gone)
     return replace(record, step=step, event={**_event(record), "step": step})
 
 

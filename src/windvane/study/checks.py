@@ -17,6 +17,7 @@ NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
 LONGEST_KEY = 200  # characters
 LARGEST = 16_384  # bytes of metadata
 LAST = 2**31 - 1  # the largest number that the tables hold
+LATEST = 1e100  # of |time|: squares of differences must not overflow
 
 
 def study_name(name: Any) -> str:

@@ -15,6 +15,7 @@ from windvane.errors import WindvaneError
 from windvane.optimizer import Optimizer
 from windvane.spelling import plain
 from windvane.storage import Record
+from windvane.study.amendments import renumbered
 
 Where = Callable[[Any], str]  # a point in words
 
@@ -98,9 +99,9 @@ def reports(
                 std=figures.get("std"),
                 probability=figures.get("probability"),
                 violations=len(broken),
-                last_violation=_violation(broken[-1], name, where) if broken else None,
+                last_violation=_violation(renumbered(broken[-1], amending), name, where) if broken else None,
                 resets=len(renewed),
-                last_reset=_reset(renewed[-1], name) if renewed else None,
+                last_reset=_reset(renumbered(renewed[-1], amending), name) if renewed else None,
             )
         )
     return tuple(found)
@@ -126,10 +127,11 @@ def _as_they_count(
         if word.event is None or word.kind == "redefined":
             continue
         target, outcomes = word.event["record"], word.event.get("outcomes") or {}
-        found.pop(target, None)
+        before = found.pop(target, None)
         names = tuple(name for name, outcome in outcomes.items() if outcome["violated"])
         if word.kind == "corrected" and names:
-            found[target] = (replace(word, seq=target), names)
+            step = None if before is None else before[0].step  # known only of what was beyond before
+            found[target] = (replace(word, seq=target, step=step), names)
     return [found[seq] for seq in sorted(found)]
 
 

@@ -18,7 +18,7 @@ from windvane.extras import require
 from windvane.reading import Reading, told_as
 from windvane.spaces import Choice, Domain, Space
 from windvane.spelling import coordinate_names
-from windvane.study.checks import metadata_of
+from windvane.study.checks import LATEST, metadata_of
 from windvane.study.export import OUTCOME
 from windvane.unit_labels import parted
 
@@ -136,6 +136,8 @@ class LogFile:
             if beside.get("kind") == "told" and beside.get("seq") not in (None, ""):
                 told_at = _time(beside["time"])
                 time = told_at if told_at is not None or not self._gaps else time
+            if time is not None:
+                real("time", time, at_least=-LATEST, at_most=LATEST)
             told = Reading.of(**told_as(row.y, row.repeats, row.noise)).told
             notes = metadata_of(_notes(beside.get("metadata")))
             return LogObservation(row.x, told["y"], time, notes, told["noise_variance"], dict(row.outcomes))

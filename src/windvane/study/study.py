@@ -23,7 +23,16 @@ from windvane.storage.records import as_written
 from windvane.study import export, importing, logs
 from windvane.study.amending import OnProgress, amend, change_space, target_of
 from windvane.study.amendments import as_they_count, resets_now
-from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
+from windvane.study.checks import (
+    LAST,
+    LATEST,
+    duration,
+    key_text,
+    metadata_of,
+    reason_text,
+    study_name,
+    trial_number,
+)
 from windvane.study.corrections import Correction
 from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
@@ -33,7 +42,6 @@ from windvane.study.session import Session, reused
 from windvane.study.trial import Trial
 
 DAY = 86_400.0
-LATEST = 1e100  # of |time|: squares of differences must not overflow
 UNSET: Any = object()
 Clock = Callable[[], float]
 
@@ -477,6 +485,7 @@ class Study:
         y: str | None = None,
         time: str | None = None,
         decimal_comma: bool = False,
+        skip_missing: bool = False,
         on_checked: Callable[[int], None] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> int:
@@ -485,9 +494,10 @@ class Study:
         The whole log is read and checked first. Its times must not go back, unless it is to be sorted. An
         import that was interrupted goes on where it stopped. A log that was imported before, or that begins
         before the last observation, is refused unless it is to be told `again`. `y` and `time` name columns
-        that are called otherwise; with `decimal_comma` 0,5 is a number.
+        that are called otherwise; with `decimal_comma` 0,5 is a number. What has no value is an error, or
+        left out with `skip_missing`.
         """
-        how = {"y": y, "time": time, "decimal_comma": decimal_comma}
+        how = {"y": y, "time": time, "decimal_comma": decimal_comma, "skip_missing": skip_missing}
         log = logs.LogFile(self, path, sort=sort, on_checked=on_checked, **how)
         return importing.tell_all(self._session, self._link, log, again=again, on_progress=on_progress)
 

@@ -48,3 +48,18 @@ def test_out_of_range_or_all_fixed_is_no_trouble():
     study.enqueue_trial({"other": 3.0})
     study.optimize(objective, n_trials=3)
     assert study.trials[3].params == {"load": 3.0, "gain": 0.2}
+
+
+def test_what_is_safe_is_judged_under_the_context_too():
+    """A setting that was beyond the limit is not retreated to because the load is another one now."""
+    safe = {"safe": 0.9, "start": [{"gain": 0.5, "load": 0.0}], "constraints": 1}
+    sampler = WindvaneSampler(seed=0, constraints_func=lambda trial: (trial.user_attrs["heat"],), **safe)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    for step in range(4):
+        study.enqueue_trial({"load": 20.0 * step})
+        trial = study.ask()
+        load, gain = trial.suggest_float("load", 0, 100), trial.suggest_float("gain", 0, 1)
+        trial.set_user_attr("heat", 1.0 if step else -1.0)
+        study.tell(trial, gain + load)
+    gains = [trial.params["gain"] for trial in study.trials]
+    assert len(set(gains[-3:])) == 3, gains

@@ -27,6 +27,7 @@ def register(verb: VerbParser) -> None:
         "--again", action="store_true", help="also if it was told before, or if time would run backwards"
     )
     add_columns(verb)
+    verb.add_argument("--skip-missing", action="store_true", help="leave out what has no y, or NaN")
 
 
 @contextmanager
@@ -51,6 +52,7 @@ def run(given: argparse.Namespace) -> None:
             given.log,
             sort=given.sort,
             again=given.again,
+            skip_missing=given.skip_missing,
             on_checked=lambda checked: on_progress(checked, None),
             on_progress=watched,
             **columns_from(given),

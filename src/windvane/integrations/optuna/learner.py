@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -79,7 +79,7 @@ class ToldOptimizer:
 
     def _observing(self, names: Collection[str]) -> Optimizer:
         """The same optimiser with these parameters as contexts, to ask: they are encoded as before."""
-        view = copy(self.optimizer)
+        view = self.optimizer.copy()  # without what it has worked out in its own space
         view.space = Space(
             [
                 (each.name, Context(each.parameter) if each.name in names else each.parameter)

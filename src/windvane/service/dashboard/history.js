@@ -169,7 +169,7 @@ export class History {
       else cleared.add(seq);
     }
     const all = [...this.violations.filter((record) => !cleared.has(record.seq)), ...broken];
-    return { count, last: all.reduce((most, record) => Math.max(most, record.step), 0) || null };
+    return { count, last: all.reduce((most, record) => Math.max(most, this.renumbered(record).step), 0) || null };
   }
 
   /** The setting that is asked for next because nothing is believed safe, or null. */

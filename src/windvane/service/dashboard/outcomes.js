@@ -11,6 +11,9 @@ const HEAD = 30; // px of them above its chart, for its name
 const FOOT = 44;
 const EARLY = 3; // values after which the model of a constraint has an idea of its scale
 
+/** Of what was corrected to be beyond its limit, only the record is known. */
+const placeIn = ({ step, seq }) => (step === null ? `record ${seq}` : `step ${step}`);
+
 /** A constraint in figures: a row of cells. */
 class Row {
   constructor(constraint) {
@@ -44,10 +47,10 @@ class Row {
   explained(report) {
     const { violations, resets } = this.cells;
     setText(violations.value, count(report.violations));
-    setText(violations.note, report.last_violation ? `last at step ${report.last_violation.step}` : "none so far");
+    setText(violations.note, report.last_violation ? `last at ${placeIn(report.last_violation)}` : "none so far");
     violations.node.classList.toggle("is-beyond", report.violations > 0);
     setText(resets.value, count(report.resets));
-    setText(resets.note, report.last_reset ? `last at step ${report.last_reset.step}` : "none so far");
+    setText(resets.note, report.last_reset ? `last at ${placeIn(report.last_reset)}` : "none so far");
   }
 }
 
