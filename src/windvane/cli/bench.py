@@ -68,7 +68,7 @@ your own algorithm:
     windvane bench --algorithms mine:Greedy et-gp-ucb random --tasks deng-abrupt --runs 5
 
 your own data:
-  A file with one row a moment and one column an arm (.csv, .tsv, also .gz; .npy). The first N rows are the
+  A file with one row per moment and one column per arm (.csv, .tsv, also .gz; .npy). The first N rows are the
   past that gives the kernel, the rest is the objective.
 
     windvane bench --table prices.csv --train-rows 200
@@ -94,7 +94,7 @@ examples:
   windvane bench --algorithms sw-gp-ucb br-gp-ucb w-gp-ucb et-gp-ucb --tasks deng-abrupt deng-slow
   windvane bench --quick --json > board.json
 
-files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row a run); of a
+files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row per run); of a
 suite leaderboard.md and, for each of its tables, told-nothing.csv, .png, .pdf, .parquet and told.csv, ..."""
 
 

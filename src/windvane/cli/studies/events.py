@@ -16,7 +16,9 @@ from windvane.spaces import Domain
 
 PAGE = 1000
 KINDS = ("asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined")
-DESCRIPTION = "The journal of a study, oldest first, a record a line; with --json each line is a JSON object."
+DESCRIPTION = (
+    "The journal of a study, oldest first, one record per line; with --json each line is a JSON object."
+)
 
 
 def register(verb: VerbParser) -> None:
