@@ -63,6 +63,8 @@ def run(given: argparse.Namespace) -> None:
         else:
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study), study.summary().constraints
+    from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
+
     if given.json:
         say(record.as_dict())
         return
@@ -70,7 +72,7 @@ def run(given: argparse.Namespace) -> None:
     several = f", the mean of {len(event['values'])}," if event["values"] else ""
     print(
         f"step {record.step}: y = {words.number(record.y)}{several} at {words.point(record.x, space)}; "
-        f"expected {words.number(event['mean'])} ± {words.number(event['std'])}; {event['size']} in use"
+        f"expected {estimate(event['mean'], event['std'])}; {event['size']} in use"
     )
     if record.reason:
         print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
