@@ -168,7 +168,8 @@ def _about_outliers(found: Explanation) -> str:
         return ""
     count, last = len(found.outliers), found.outliers[-1]
     some = "one was taken for an outlier" if count == 1 else f"{count} were taken for outliers"
-    where = f"the latest at step {last['outlier']} ({last['reason']})"
+    told = last.get("time") if last["outlier"] == last.get("step") else None  # else it was set aside before
+    where = f"the latest at {place_text(last['outlier'], told)} ({last['reason']})"
     return f"Of the last {found.looked_at} observations {some}, {where}."
 
 
@@ -204,7 +205,7 @@ def _about_data(found: Explanation) -> str:
     use = "observation is" if data.size == 1 else "observations are"
     dates = data.oldest_time is not None and is_date(data.oldest_time)
     told = data.oldest_time not in (None, data.oldest_step)
-    span = f", over {span_text(data.span, dates)}{'' if dates else ' of time'}" if told else ""
+    span = f", over {span_text(data.span, dates)}{'' if dates else ' units of time'}" if told else ""
     return (
         f"{data.size} {use} in use, the oldest from {place_text(data.oldest_step, data.oldest_time)}, "
         f"{_count(data.oldest_age, 'step')} old (median {data.median_age:g}){span}."
