@@ -148,7 +148,7 @@ def register(verb: VerbParser) -> None:
         metavar="N",
         help=f"default: {RUNS}, or {QUICK} with --quick; with --safe {SAFE_RUNS}, or {SAFE_QUICK}",
     )
-    verb.add_argument("--quick", action="store_true", help="few runs: an impression, no figures to quote")
+    verb.add_argument("--quick", action="store_true", help="few runs: an impression, not figures to quote")
     verb.add_argument(
         "--allow", type=float, metavar="SHARE", help="recommend for this share of false alarms, or violations"
     )

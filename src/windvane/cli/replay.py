@@ -55,14 +55,14 @@ def register(verb: VerbParser) -> None:
         "--algorithm",
         action="append",
         metavar="NAME",
-        help="NAME or NAME:option=value,option=value, and again for the next; default: auto",
+        help="NAME or NAME:option=value,option=value, may be repeated; default: auto",
     )
     verb.add_argument(
         "--constraint",
         action="append",
         default=[],
         metavar="LIMIT",
-        help='"heat<=90 °C" or "purity>=0.8", of a column heat or outcome.heat; and again for the next',
+        help='"heat<=90 °C" or "purity>=0.8", of a column heat or outcome.heat; may be repeated',
     )
     verb.add_argument("--goal", default="maximize", help=f"maximize or minimize; {shown}")
     verb.add_argument("--format", metavar="KIND", help="csv, jsonl or parquet; default: by the file's name")

@@ -35,7 +35,7 @@ def register(verb: VerbParser) -> None:
         "--std", metavar="S", type=float, help="the standard deviation of the noise of a value"
     )
     noise.add_argument("--noise-variance", metavar="V", type=float, help="or its square")
-    add_outcomes(verb, "the value of a constraint, as in heat=84.2; again for the next")
+    add_outcomes(verb, "the value of a constraint, as in heat=84.2; may be repeated")
     add_time(verb, "your timestamp; default: one step after the last")
     add_writing(verb)
 
