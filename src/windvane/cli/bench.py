@@ -81,7 +81,7 @@ the leaderboard of adaptivity:
   after ten runs is not run further on that world. 40 runs take hours all the same.
 
   With --tasks only the worlds of these names (or patterns) are run, with --algorithms yours face them. All
-  runs of an --out are kept together: run it in pieces, and at last as a whole, which then only reads.
+  runs of an --out are kept together: run it in pieces, and in the end as a whole, which then only reads.
 
     windvane bench --suite standard --quick
     windvane bench --suite told-nothing --tasks static "half jumps" "drift*" --algorithms auto gp-ucb
