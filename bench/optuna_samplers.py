@@ -182,7 +182,7 @@ def summary(runs: Runs, tasks: list[str], samplers: list[str]) -> list[dict[str,
 
 def markdown(rows: list[dict[str, Any]], length: int) -> str:
     """What is in the documentation."""
-    lines = ["| task | sampler | regret a trial | WindvaneSampler's, in proportion | ms a suggestion |"]
+    lines = ["| task | sampler | regret per trial | WindvaneSampler's, in proportion | ms per suggestion |"]
     lines.append("|:--|:--|--:|--:|--:|")
     last = ""
     for row in rows:

@@ -12,7 +12,7 @@ so that whatever else this machine does hits all alike. Wall time is measured; n
   auto+load  the same with a context: how long runs of rows are, counted in the step before
   retuned    the setting that the sweep found best for the load of the moment
 
-Prints the sweep, then microseconds a request (geometric means), and draws the run.
+Prints the sweep, then microseconds per request (geometric means), and draws the run.
 """
 
 import argparse
@@ -91,7 +91,7 @@ if __name__ == "__main__":
         settings, times, resets = contest(servers, best, given.seed, np.repeat(PHASES, phase), seconds)
         for server in servers.values():
             server.communicate()  # the end of its input: it leaves
-    print("microseconds a request    all", *(f"{load:>7}" for load in PHASES))
+    print("microseconds per request  all", *(f"{load:>7}" for load in PHASES))
     for name, took in zip(NAMES, times.T, strict=True):
         means = (f"{np.exp(np.log(part).mean()):7.1f}" for part in (took, *np.split(took, len(PHASES))))
         print(f"{name:22}", *means, "  resets", *(resets[name] or ["none"]))

@@ -90,7 +90,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     days = range(ENTRY - 15, ENTRY + 15) if given.short else range(540)
     runs = [contest(given.seed + number, days) for number in range(given.runs)]
-    print("profit lost, euros a day     all  before  after the rival came; resets in the first run")
+    print("profit lost, euros per day   all  before  after the rival came; resets in the first run")
     for name, lost in zip(NAMES, np.mean([lost for _, lost, _ in runs], axis=0).T, strict=True):
         parts = (lost, lost[: ENTRY - days[0]], lost[ENTRY - days[0] :])
         resets = runs[0][2][name] or ["none"]

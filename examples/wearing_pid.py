@@ -81,7 +81,7 @@ if __name__ == "__main__":
     start, wear, after = (12, 20, 8) if given.short else (30, 240, 80)
     runs = [contest(given.seed + number, start, wear, after) for number in range(given.runs)]
     few = "(a few batches only: too few to judge by)" if given.short else ""
-    print("mean cost a batch   all    new   worn  overhauled; resets in the first run", few)
+    print("mean cost per batch all    new   worn  overhauled; resets in the first run", few)
     for name, costs in zip(NAMES, np.mean([costs for costs, _, _ in runs], axis=0).T, strict=True):
         parts = (costs, costs[: wear // 2], costs[wear // 2 : wear], costs[wear:])
         resets = runs[0][2].get(name) or ["none"]

@@ -158,12 +158,12 @@ def test_printing():
     expected = """\
 et-gp-ucb on a line
 
-             false alarms                         jump 0.3          jump 1
-delta       runs with any  number a run     delay, noticed  delay, noticed
------  ------------------  ------------  -----------------  --------------
-0.01      0.0% (0.0–3.7%)   0.00 ± 0.00  >50 (30–>50), 40%   4 (2–4), 100%
-0.1       4.0% (1.6–9.8%)   0.08 ± 0.08   20 (20–20), 100%   2 (2–2), 100%
-0.5    30.0% (21.9–39.6%)   0.60 ± 0.18      5 (5–5), 100%   3 (3–3), 100%
+             false alarms                           jump 0.3          jump 1
+delta       runs with any  number per run     delay, noticed  delay, noticed
+-----  ------------------  --------------  -----------------  --------------
+0.01      0.0% (0.0–3.7%)     0.00 ± 0.00  >50 (30–>50), 40%   4 (2–4), 100%
+0.1       4.0% (1.6–9.8%)     0.08 ± 0.08   20 (20–20), 100%   2 (2–2), 100%
+0.5    30.0% (21.9–39.6%)     0.60 ± 0.18      5 (5–5), 100%   3 (3–3), 100%
 
 False alarms: in 100 steps while nothing changes; 95 % intervals of 100 runs.
 Delay: observations from a jump at step 51 to the reset, median (quartiles); and the share of runs in which it came.

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import windvane as wv
-from windvane.cli.main import parser
+from windvane.cli.main import main, parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -208,3 +208,20 @@ def test_the_layers_are_those_that_are_checked():
         if "layers" in contract
     ]
     assert "\n".join(layers) in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_the_shell_commands_of_the_tutorial_print_what_the_page_shows(monkeypatch, tmp_path, capsys):
+    """Its section about a study: the loop in Python first, then each command, in order, in one folder."""
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WINDVANE_DB", "reactor.db")
+    own = text[text.index("## Your own problem") : text.index("<!-- shell: begin -->")]
+    exec(compile("\n".join(found["code"] for found in BLOCK.finditer(own)), "tutorial.md", "exec"), {})
+    (shell,) = re.findall(r"<!-- shell: begin -->(.+?)<!-- shell: end -->", text, flags=re.DOTALL)
+    for commands, told in re.findall(r"```sh\n(.+?)```\n\n```text\n(.+?)```", shell, flags=re.DOTALL):
+        capsys.readouterr()
+        for line in commands.splitlines():
+            if line.startswith("windvane "):
+                assert main(shlex.split(line)[1:]) == 0
+        printed = capsys.readouterr().out
+        assert forms(told) <= forms(printed), f"the tutorial shows\n{told}\nwhere this is printed:\n{printed}"

@@ -24,7 +24,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXP
 
 TASKS: dict[str, tuple[str, Callable[..., Any]]] = {
     "drift": (
-        "the paper's chain: a new sample by and by, rate 0.03",
+        "the paper's chain: replaced by a new sample little by little, rate 0.03",
         lambda **given: wv.task("within-model", dim=2, rate=0.03, **given),
     ),
     "jumps": (

@@ -82,7 +82,7 @@ def scatter(summary: dict[str, Any]) -> Any:
         panel.set_ylim(*_limits(summary))
         panel.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
         panel.xaxis.set_minor_formatter(lambda *_: "")
-        panel.set_xlabel("milliseconds a step")
+        panel.set_xlabel("milliseconds per step")
         panel.grid(True, which="major", color="#e6e6e6", lw=0.6)
         style.says(panel, title)
     axes[0, 0].set_ylabel("regret / that of Windvane auto")

@@ -42,25 +42,25 @@ take turns, seed by seed and task by task. The tasks were chosen before any was 
 Time is that of the processor, ask and tell together. {facts["processor"]}, {facts["cores"]} cores shared
 with other work, Python {facts["python"]}, NumPy {facts["numpy"]}, torch {facts["torch"]}.
 
-![Regret against time a step, for objectives that change and for one that does not](images/peers.png)
+![Regret against time per step, for objectives that change and for one that does not](images/peers.png)
 
-### Time a step
+### Time per step
 
 {times(summary)}
 
 Milliseconds: the median of the {WINDOW} steps up to the {ordinals(summary)} tell, over all runs; then the
 mean over whole runs, in which a step that fits a model weighs as much as it costs; and its ratio to the mean
-of `auto` in the same runs. Who drops old data has fewer points in use than tells.
+of `auto` in the same runs. An algorithm that drops old data has fewer points in use than tells.
 
-### Regret a step
+### Regret per step
 
 {regrets(summary)}
 
 Mean and standard error over runs of R_T / T, the average distance to the optimum of the moment; in brackets
 the ratio to `auto` with the same seeds, below 1 where `auto` loses. Ordered by the geometric mean of the
-ratios on the tasks that change. Who needs a second a step or more is run on one task a seed, in turn; then
-the number of runs is given. **One run decides nothing**: from seed to seed the regret of an optimiser varies
-by a half and more. Such rows say what a step costs; in the figure they are hollow.
+ratios on the tasks that change. An optimiser that needs a second per step or more is run on one task
+per seed, in turn; then the number of runs is given. **One run decides nothing**: from seed to seed the regret
+of an optimiser varies by a half and more. Such rows say what a step costs; in the figure they are hollow.
 
 {losses(rows)}
 
@@ -137,7 +137,7 @@ def losses(rows: dict[str, Any]) -> str:
         names = ", ".join(f"{label} ({ratio:.2f})" for ratio, label in sorted(better)) or "nobody"
         lines.append(f"- Less regret than `auto` on **{task}**: {names}.")
     faster = [row["label"] for row in rows.values() if (row.get("time_ratio") or 1.0) < 0.995]
-    lines.append(f"- Less time a step than `auto`: {', '.join(faster) or 'nobody'}.")
+    lines.append(f"- Less time per step than `auto`: {', '.join(faster) or 'nobody'}.")
     return "\n".join(lines)
 
 

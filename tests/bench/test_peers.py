@@ -173,7 +173,7 @@ def test_the_page_says_who_is_ahead_and_keeps_the_rest(tmp_path):
     text = page.section(summary)
     assert "Less regret than `auto` on **drift**: W-DBO, its authors' (0.50)." in text
     assert "Less regret than `auto` on **static**: nobody." in text
-    assert "Less time a step than `auto`: random points." in text
+    assert "Less time per step than `auto`: random points." in text
     file = tmp_path / "page.md"
     file.write_text(
         "before\n<!-- peers: begin -->\nstale words\n<!-- peers: end -->\nafter\n", encoding="utf-8"
@@ -184,7 +184,7 @@ def test_the_page_says_who_is_ahead_and_keeps_the_rest(tmp_path):
     assert new.startswith("before\n<!-- peers: begin -->")
     assert new.endswith("<!-- peers: end -->\nafter\n")
     assert "stale words" not in new
-    assert new.count("### Time a step") == 1
+    assert new.count("### Time per step") == 1
     with pytest.raises(SystemExit, match="one pair of marks"):
         page.replace(file, "botorch", text)
     assert len(figure.scatter(summary).axes) == 2

@@ -111,7 +111,7 @@ def test_nothing_to_recommend(capsys):
         capsys, *SMALL, "--true-noise", "5", "--deltas", "0.9", "--jumps", "1", "--allow", "0"
     )
     assert code == 2
-    assert "number a run" in out  # the table is shown all the same
+    assert "number per run" in out  # the table is shown all the same
     assert "false_alarms=0.0: no delta keeps to it" in err
 
 

@@ -117,7 +117,7 @@ TRACE = made_up([1.0])
         ({"a": "abc"}, wv.InvalidType, "must be a trace or a list"),
         ({"a": [TRACE, 3]}, wv.InvalidType, r"traces\['a'\]\[1\]=3: must be a trace"),
         ({"a": made_up([1.0, np.nan])}, wv.InvalidArgument, "must be finite"),
-        ({"a": made_up([])}, wv.InvalidArgument, "one number a step"),
+        ({"a": made_up([])}, wv.InvalidArgument, "one number per step"),
         ({"": TRACE}, wv.InvalidArgument, "the name '' is empty"),
     ],
 )

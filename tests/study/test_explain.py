@@ -67,7 +67,7 @@ def test_no_reset():
     assert "There has been no reset" in str(found)
     ratios = [r.event["statistic"] / r.event["threshold"] for r in records]
     assert found.nearest == max(ratios) < 1.0
-    assert f"{max(ratios):.0%} of its threshold" in str(found)
+    assert f"{100 * max(ratios):.0f} % of its threshold" in str(found)
     assert found.data.size == 30
     assert (found.data.oldest_step, found.data.oldest_age, found.data.span) == (1, 29, 29.0)
 

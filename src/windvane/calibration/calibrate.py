@@ -65,11 +65,11 @@ def calibrate(
     >>> print(report)
     et-gp-ucb on Box(...), kernel RBF(...), noise variance 0.02
     <BLANKLINE>
-               false alarms                        jump 1
-    delta     runs with any  number a run  delay, noticed
-    -----  ----------------  ------------  --------------
-    0.01   0.0% (0.0–43.4%)   0.00 ± 0.00 ...
-    0.1    0.0% (0.0–43.4%)   0.00 ± 0.00 ...
+               false alarms                          jump 1
+    delta     runs with any  number per run  delay, noticed
+    -----  ----------------  --------------  --------------
+    0.01   0.0% (0.0–43.4%)     0.00 ± 0.00 ...
+    0.1    0.0% (0.0–43.4%)     0.00 ± 0.00 ...
     ...
     >>> report.choose(false_alarms=0.05) in (0.01, 0.1)
     True

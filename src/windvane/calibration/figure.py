@@ -1,4 +1,4 @@
-"""The figure of a calibration: false alarms on the left, delays on the right, a line a contestant."""
+"""The figure of a calibration: false alarms on the left, delays on the right, one line per contestant."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Calibration:
     def headings(self) -> list[tuple[str, ...]]:
         """The columns of the table, each in two lines."""
         jumps = [(f"jump {jump:g}", "delay, noticed") for jump in self.jumps]
-        return [("", self.kind), ("false alarms", "runs with any"), ("", "number a run"), *jumps]
+        return [("", self.kind), ("false alarms", "runs with any"), ("", "number per run"), *jumps]
 
     @property
     def cells(self) -> list[list[str]]:

@@ -68,7 +68,7 @@ your own algorithm:
     windvane bench --algorithms mine:Greedy et-gp-ucb random --tasks deng-abrupt --runs 5
 
 your own data:
-  A file with one row a moment and one column an arm (.csv, .tsv, also .gz; .npy). The first N rows are the
+  A file with one row per moment and one column per arm (.csv, .tsv, also .gz; .npy). The first N rows are the
   past that gives the kernel, the rest is the objective.
 
     windvane bench --table prices.csv --train-rows 200
@@ -81,7 +81,7 @@ the leaderboard of adaptivity:
   after ten runs is not run further on that world. 40 runs take hours all the same.
 
   With --tasks only the worlds of these names (or patterns) are run, with --algorithms yours face them. All
-  runs of an --out are kept together: run it in pieces, and at last as a whole, which then only reads.
+  runs of an --out are kept together: run it in pieces, and in the end as a whole, which then only reads.
 
     windvane bench --suite standard --quick
     windvane bench --suite told-nothing --tasks static "half jumps" "drift*" --algorithms auto gp-ucb
@@ -94,7 +94,7 @@ examples:
   windvane bench --algorithms sw-gp-ucb br-gp-ucb w-gp-ucb et-gp-ucb --tasks deng-abrupt deng-slow
   windvane bench --quick --json > board.json
 
-files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row a run); of a
+files in OUT: leaderboard.md, leaderboard.csv, figure.png, figure.pdf, records.parquet (one row per run); of a
 suite leaderboard.md and, for each of its tables, told-nothing.csv, .png, .pdf, .parquet and told.csv, ..."""
 
 

@@ -62,8 +62,8 @@ examples:
   windvane calibrate --safe 0.95 --told --constraint "heat<=1" --constraint "flow>=-0.5"
 
 Lengthscales are shares of each parameter's range, and the function has unit variance: divide the variance of
-your noise by that of your function. With --out FOLDER: calibration.txt, calibration.csv (a line a delta and
-jump), calibration.json (every run), figure.png and figure.pdf. Any other space, kernel or option:
+your noise by that of your function. With --out FOLDER: calibration.txt, calibration.csv (one line per delta
+and jump), calibration.json (every run), figure.png and figure.pdf. Any other space, kernel or option:
 wv.calibrate in Python, docs/how-to/choose-delta.md."""
 
 KERNELS: dict[str, Any] = {"rbf": RBF, "matern32": Matern32, "matern52": Matern52}
@@ -148,7 +148,7 @@ def register(verb: VerbParser) -> None:
         metavar="N",
         help=f"default: {RUNS}, or {QUICK} with --quick; with --safe {SAFE_RUNS}, or {SAFE_QUICK}",
     )
-    verb.add_argument("--quick", action="store_true", help="few runs: an impression, no figures to quote")
+    verb.add_argument("--quick", action="store_true", help="few runs: an impression, not figures to quote")
     verb.add_argument(
         "--allow", type=float, metavar="SHARE", help="recommend for this share of false alarms, or violations"
     )
@@ -234,7 +234,7 @@ def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
 
 
 def write(report: Calibration | SafetyCalibration, folder: Path) -> None:
-    """The table, a record a line, every run, and the figure."""
+    """The table, one record per line, every run, and the figure."""
     table = io.StringIO()
     records = report.records()
     lines = csv.DictWriter(table, records[0], lineterminator="\n")

@@ -33,7 +33,7 @@ def add_safety_arguments(verb: Any) -> None:
         "--constraint",
         action="append",
         metavar="LIMIT",
-        help=f'with --safe: "heat<=1", in standard deviations; and again for the next; default: "{LIMIT}"',
+        help=f'with --safe: "heat<=1", in standard deviations; may be repeated; default: "{LIMIT}"',
     )
     verb.add_argument("--rate", type=float, metavar="EPS", help="with --safe: drift per step; default: 0")
     verb.add_argument(

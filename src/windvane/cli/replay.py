@@ -40,7 +40,7 @@ examples:
 A CSV file has a header: x1, x2, ... or the names of parameters (arm for arms), y (or value), and time if
 there are times, as numbers or as 2026-01-31T12:00:00. A JSON line is {"x": [0.1, 0.2], "y": 1.5, "time": 7}.
 Parquet has the columns of CSV. What a study exported is read as well. With --out FOLDER: replay.txt,
-replay.json, events.csv (a line an algorithm and measurement), figure.png and figure.pdf. How to read them:
+replay.json, events.csv (one line per algorithm and measurement), figure.png and figure.pdf. How to read them:
 docs/how-to/replay.md."""
 
 WIDE = 110  # columns; on a narrower terminal intervals go below their figures
@@ -55,14 +55,14 @@ def register(verb: VerbParser) -> None:
         "--algorithm",
         action="append",
         metavar="NAME",
-        help="NAME or NAME:option=value,option=value, and again for the next; default: auto",
+        help="NAME or NAME:option=value,option=value, may be repeated; default: auto",
     )
     verb.add_argument(
         "--constraint",
         action="append",
         default=[],
         metavar="LIMIT",
-        help='"heat<=90 °C" or "purity>=0.8", of a column heat or outcome.heat; and again for the next',
+        help='"heat<=90 °C" or "purity>=0.8", of a column heat or outcome.heat; may be repeated',
     )
     verb.add_argument("--goal", default="maximize", help=f"maximize or minimize; {shown}")
     verb.add_argument("--format", metavar="KIND", help="csv, jsonl or parquet; default: by the file's name")
@@ -141,7 +141,7 @@ def run(given: argparse.Namespace) -> None:
 
 
 def write(found: Replay, folder: Path) -> None:
-    """The report, everything, a line an algorithm and measurement, and the figure."""
+    """The report, everything, one line per algorithm and measurement, and the figure."""
     table = io.StringIO()
     records = found.records()
     lines = csv.DictWriter(table, records[0], lineterminator="\n")

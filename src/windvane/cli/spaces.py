@@ -39,7 +39,7 @@ def add_space_arguments(parser: argparse.ArgumentParser) -> None:
         "--param",
         action="append",
         metavar="NAME=KIND:...",
-        help="a named parameter, and again for the next: gain=real:0.1:10:log, flow=real:0:10:step=0.5, "
+        help="a named parameter, may be repeated: gain=real:0.1:10:log, flow=real:0:10:step=0.5, "
         "heat=real:60:99:unit=°C, taps=integer:1:8, mode=choice:a,b (options that read as numbers, true "
         "or false are such; quote them to keep text)",
     )

@@ -20,7 +20,7 @@ def register(verb: VerbParser) -> None:
     """The arguments of the verb."""
     verb.description = (
         "`windvane serve` calls these addresses on every reset, and whenever a constraint is beyond its "
-        "limit, signed, and again if it fails. They are managed here and not over HTTP: who runs the "
+        "limit, signed, and again if it fails. They are managed here and not over HTTP: whoever runs the "
         "server decides whom it calls."
     )
     verb.set_defaults(run=lambda _given: verb.print_help())

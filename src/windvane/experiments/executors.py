@@ -54,7 +54,7 @@ class Processes:
 
     @property
     def width(self) -> int:
-        """One running and one waiting a process: short enough to stop at once, long enough not to idle."""
+        """One running and one waiting per process: short enough to stop at once, long enough not to idle."""
         return 2 * self.jobs
 
     @property

@@ -61,7 +61,7 @@ BOLD = tuple(label for label in KNOWN if look(label).width > 2.0)
 def curves(
     panel: Any, groups: Mapping[str, Group], title: str = "", *, values: str = "curve", settle: int = 10
 ) -> None:
-    """Median and quartiles over time, a line an algorithm; the axis ignores the first steps' spikes."""
+    """Median and quartiles over time, one line per algorithm; the axis ignores the first steps' spikes."""
     highest = 0.0
     for label, group in groups.items():
         series: Array = getattr(group, values)
@@ -74,7 +74,7 @@ def curves(
 
 
 def reset_strip(panel: Any, groups: Mapping[str, Group], most: int = 20) -> None:
-    """A dash a reset, a line a run, a band an algorithm."""
+    """One dash per reset, one line per run, one band per algorithm."""
     resets = {label: [run["resets"] for run in group.runs[:most]] for label, group in groups.items()}
     reset_ticks(panel, resets, {label: colour(label) for label in groups})
 
@@ -98,7 +98,7 @@ def boxes(panel: Any, groups: Sequence[tuple[str, Array]], places: Sequence[floa
 
 
 def clusters(panel: Any, results: Results) -> list[list[float]]:
-    """R_T / T as boxes, a cluster a column and a colour a row; returns each row's places."""
+    """R_T / T as boxes, one cluster per column and one colour per row; returns each row's places."""
     rows, columns = results.rows, results.columns
     width = 0.8 / len(rows)
     places = []

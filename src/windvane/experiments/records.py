@@ -1,4 +1,4 @@
-"""Records: one row a run in a Parquet file, which pandas, Polars, DuckDB and R read.
+"""Records: one row per run in a Parquet file, which pandas, Polars, DuckDB and R read.
 
 The file depends on the results alone: the same trials give the same bytes, wherever they ran.
 """

@@ -1,7 +1,7 @@
 """Run experiments and leave behind what people read: records, table, figure, report.
 
 OUT/runs.sqlite                 every finished run, shared by all experiments
-OUT/NAME/records.parquet        one row a run
+OUT/NAME/records.parquet        one row per run
 OUT/NAME/table.md, figure.png, figure.pdf, summary.json
 OUT/report.html                 everything reproduced in OUT so far
 """

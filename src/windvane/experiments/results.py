@@ -129,5 +129,5 @@ class Results(Mapping[tuple[str, str], Group]):
 
     @property
     def runs(self) -> int:
-        """The most runs a cell has."""
+        """The most runs that a cell has."""
         return max(len(group) for group in self._groups.values())

@@ -1,7 +1,7 @@
 """Covariances of times, and the separable model of space and time.
 
 k((x, t), (x', t')) = k_S(x, x') k_T(t, t'). With `decay`, a posterior moves on in time without
-touching its data: past covariances to the present scale by one number a step.
+touching its data: past covariances to the present scale by one number per step.
 """
 
 from __future__ import annotations

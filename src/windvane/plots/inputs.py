@@ -65,7 +65,7 @@ def runs_of(traces: Any) -> dict[str, list[Run]]:
                 raise InvalidType(f"{where}={_short(run)}: must be a trace, with regret and resets")
             regret = np.asarray(run.regret, dtype=np.float64)
             if regret.ndim != 1 or not regret.size:
-                raise InvalidArgument(f"{where}.regret: must have one number a step, got {regret.shape}")
+                raise InvalidArgument(f"{where}.regret: must have one number per step, got {regret.shape}")
             if not np.isfinite(regret).all():
                 raise InvalidArgument(f"{where}.regret: must be finite, got NaN or infinity")
         found[str(name)] = list(runs)

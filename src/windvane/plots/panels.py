@@ -38,7 +38,7 @@ def spread(panel: Any, label: str, series: Sequence[Array], look: Look) -> tuple
 
 
 def reset_ticks(panel: Any, resets: Mapping[str, Sequence[Any]], shades: Mapping[str, str]) -> None:
-    """A dash a reset, a line a run, a band an algorithm, all bands of equal height."""
+    """One dash per reset, one line per run, one band per algorithm, all bands of equal height."""
     for band, (name, runs) in enumerate(resets.items()):
         height = 0.8 / len(runs)
         panel.eventplot(

@@ -30,7 +30,7 @@ def regret(
     colours: Mapping[str, str] | None = None,
     title: str = "",
 ) -> Any:
-    """Regret over time, a line an algorithm; several runs give their median, and quartiles as a band.
+    """Regret over time, one line per algorithm; several runs give their median, and quartiles as a band.
 
     `traces` has a trace or a list of traces by name; where runs are not equally long, each step counts
     those that got so far. "regret" is r_t, "cumulative" is R_t, and "average" is R_t / t. Beneath, unless
@@ -76,7 +76,7 @@ def regret(
     panel.grid(axis="y", lw=0.4, alpha=0.4)
     if dashes:
         reset_ticks(lowest, dashes, {name: each.colour for name, each in drawn.items()})
-        lowest.set_title("resets, a line a run", loc="left", fontsize=text(9))
+        lowest.set_title("resets, one line per run", loc="left", fontsize=text(9))
     lowest.set_xlabel("step t", fontsize=text(9))
     change_lines(axes[:, 0], known)
     if title:

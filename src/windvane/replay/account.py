@@ -42,7 +42,7 @@ class Coverage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """One algorithm's account of a log: an event a measurement, and what it believes in the end.
+    """One algorithm's account of a log: one event per measurement, and what it believes in the end.
 
     Scores leave out the first `warmup` measurements; `seconds` is the time that each `tell` took. Of
     `constraints` there is one account each.

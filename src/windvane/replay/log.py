@@ -137,7 +137,7 @@ class Log:
         return f"{self.source}, {self.places[row] if self.places else f'observation {row + 1}'}"
 
     def without_times(self) -> Log:
-        """The same log, an observation a step."""
+        """The same log, one observation per step."""
         return dataclasses.replace(self, times=None)
 
 

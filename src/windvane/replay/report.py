@@ -85,9 +85,9 @@ class Replay:
     def tables(self) -> list[ReportTable]:
         """Two tables, narrow enough for a terminal each: what was predicted, and how surely."""
         first, several = self.accounts[0], len(self.accounts) > 1
-        scores: list[tuple[str, ...]] = [("", "algorithm"), ("", "resets"), ("ln p(y)", "a measurement")]
+        scores: list[tuple[str, ...]] = [("", "algorithm"), ("", "resets"), ("ln p(y)", "per measurement")]
         scores += [("ahead of", first.label)] if several else []
-        scores += [("", "RMSE"), ("ms", "a step")]
+        scores += [("", "RMSE"), ("ms", "per step")]
         sureness: list[tuple[str, ...]] = [
             ("", "algorithm"),
             *((f"{level:.0%} interval", "covers") for level in LEVELS),

@@ -18,7 +18,7 @@ _NOT_NEWER = np.where(np.tri(_CANDIDATES, dtype=bool), np.inf, 0.0)  # row i: in
 @component
 @dataclass(frozen=True)
 class Budget(Memoryless):
-    """Keeps at most `max_points` observations, so that memory and time a step stay bounded.
+    """Keeps at most `max_points` observations, so that memory and time per step stay bounded.
 
     Among the 16 oldest observations, or the older half of fewer than 32, the one goes that has the
     nearest newer observation, in encoded coordinates; of equals the oldest. What was measured again

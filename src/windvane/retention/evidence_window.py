@@ -28,7 +28,7 @@ class EvidenceWindow:
     the log densities, discounted by `forgetting` a step, so that it is about the last
     1 / (1 - forgetting) observations. A window is plausible if its evidence is within `margin` of the
     best. What leaves the window is gone: a longer one then starts with the same data and the same
-    evidence, and grows by one a step. So a change cuts the window short, and quiet lets it grow.
+    evidence, and grows by one per step. So a change cuts the window short, and quiet lets it grow.
 
     >>> from windvane.data import Observation
     >>> from windvane.kernels import RBF

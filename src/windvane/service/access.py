@@ -130,7 +130,7 @@ class Door:
     def _limit(self, caller: str) -> None:
         wait = self._buckets.wait(caller)
         if wait > 0.0:
-            said = f"more than {self._config.rate:g} requests a second; try again in {wait:.3g} s"
+            said = f"more than {self._config.rate:g} requests per second; try again in {wait:.3g} s"
             raise Refused(429, "TooManyRequests", said, retry_after(wait))
 
     async def _check(self, secret: str) -> Token | None:

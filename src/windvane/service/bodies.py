@@ -201,7 +201,7 @@ class AskBody(Body):
     ] = None
     count: Annotated[
         int | None,
-        Field(ge=1, le=limits.AT_ONCE, description="so many trials at once; the answer is then a list"),
+        Field(ge=1, le=limits.AT_ONCE, description="this many trials at once; the answer is then a list"),
     ] = None
     expires_after: Annotated[
         Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,

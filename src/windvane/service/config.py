@@ -47,7 +47,7 @@ class Config:
     database: str = "windvane.db"
     host: str = "127.0.0.1"
     port: int = 8000
-    rate: float = 2000.0  # requests a second
+    rate: float = 2000.0  # requests per second
     burst: float = 4000.0
     body_limit: int = 1_000_000  # bytes
     streams: int = 100  # live at once, in one process

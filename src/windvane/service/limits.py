@@ -40,7 +40,7 @@ CALLERS = 10_000  # whose rates are remembered
 
 
 class Buckets:
-    """A token bucket a caller: `rate` requests a second on average, `burst` at once.
+    """One token bucket per caller: `rate` requests per second on average, `burst` at once.
 
     >>> now = 0.0
     >>> buckets = Buckets(rate=1.0, burst=2.0, clock=lambda: now)

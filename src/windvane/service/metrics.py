@@ -24,7 +24,7 @@ class StudyFigures(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """One family a figure, a sample a study."""
+        """One family per figure, one sample per study."""
         now, studies = time.time(), self._database.studies()
         damaged = sum(study.damaged is not None for study in studies)
         yield GaugeMetricFamily(

@@ -1,8 +1,9 @@
 """A study's journal as a file: CSV, JSON lines or Parquet.
 
 It is written in batches, so that a journal of any length needs little memory, and appears whole or not at
-all, readable by its owner only, as the database is. CSV and Parquet have a row a record and a column a
-parameter; JSON lines have all that a record holds. Floats are written so that they are read back bit for bit.
+all, readable by its owner only, as the database is. CSV and Parquet have one row per record and one column
+per parameter; JSON lines have all that a record holds. Floats are written so that they are read back
+bit for bit.
 
 Units, where there are any, are beside the names in CSV, `force [N]`; in JSON lines each record has them under
 "units", and in Parquet a column has its own in its metadata. An import refuses another unit than the study's.

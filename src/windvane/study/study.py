@@ -446,7 +446,7 @@ class Study:
         key: str | None = None,
         on_progress: OnProgress = lambda _done, _total: None,
     ) -> Record:
-        """Go on in another space of the same parameters: other bounds, an option more or less.
+        """Go on in another space of the same parameters: other bounds, or other options of a choice.
 
         The optimiser is then as if it had been told, in this space, all that was measured inside it; the
         record's `event["left_out"]` says how many values lie outside. Should the space become larger again,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,19 @@ def text(found: Explanation) -> str:
     return "\n".join(part for part in (*parts, _about_coverage(found)) if part)
 
 
+def estimate(mean: float, std: float) -> str:
+    """A mean and its standard deviation, with the digits that the latter deserves.
+
+    >>> estimate(48.8509, 0.143617), estimate(1234567.0, 6344.0), estimate(1.5, 0.0), estimate(0.0, 1e-9)
+    ('48.85 ± 0.14', '1234600 ± 6300', '1.5 ± 0', '0 ± 1e-09')
+    """
+    if not (math.isfinite(mean) and 1e-6 <= std < 1e15 and abs(mean) < 1e15):
+        return f"{mean + 0.0:.6g} ± {std:.2g}"
+    digits = 1 - math.floor(math.log10(std))
+    shown = max(digits, 0)
+    return f"{round(mean, digits) + 0.0:.{shown}f} ± {round(std, digits):.{shown}f}"
+
+
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
@@ -45,7 +59,7 @@ def _about_reset(found: Explanation) -> str:
     if reset is None:
         near = ""
         if found.nearest is not None:
-            near = f" The closest to one lately: a statistic of {found.nearest:.0%} of its threshold."
+            near = f" The closest to one lately: a statistic of {100 * found.nearest:.0f} % of its threshold."
         return f"There has been no reset: nothing was thrown away as contradicted.{near}"
     ago = (
         "at the last observation" if reset.steps_ago == 0 else f"{_count(reset.steps_ago, 'observation')} ago"
@@ -59,7 +73,7 @@ def _about_reset(found: Explanation) -> str:
     kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
     when = f"at {place_text(reset.step, reset.time)}, {ago} (recorded {utc(reset.at)}), {kept}"
     seen = (
-        f"expected {reset.expected:.4g} ± {reset.spread:.2g} at {reset.where}, saw {reset.seen:.4g}: "
+        f"expected {estimate(reset.expected, reset.spread)} at {reset.where}, saw {reset.seen:.4g}: "
         f"{abs(reset.sigmas):.2f} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
     )
     if reset.kind == "belief":
@@ -85,7 +99,10 @@ def _about_belief_in_change(reset: LastReset, when: str, seen: str) -> str:
     change = reset.change or {}
     moved = {
         "new": "Nothing that was measured before it is used any more.",
-        "level": "Only the level has moved: what was measured before is still used, at the new level.",
+        "level": (
+            "It may be that only the level has moved, so what was measured before is still used, at the new "
+            "level. If you know that more has changed, ask for a reset."
+        ),
         "return": "What was measured then is used again.",
     }.get(change.get("kind", ""), "")
     late = reset.step - change.get("step", reset.step)
@@ -151,7 +168,8 @@ def _about_outliers(found: Explanation) -> str:
         return ""
     count, last = len(found.outliers), found.outliers[-1]
     some = "one was taken for an outlier" if count == 1 else f"{count} were taken for outliers"
-    where = f"the latest at step {last['outlier']} ({last['reason']})"
+    told = last.get("time") if last["outlier"] == last.get("step") else None  # else it was set aside before
+    where = f"the latest at {place_text(last['outlier'], told)} ({last['reason']})"
     return f"Of the last {found.looked_at} observations {some}, {where}."
 
 
@@ -159,7 +177,7 @@ def _about_belief(found: Explanation) -> str:
     belief = found.belief
     assert belief is not None
     text = (
-        f"Believed best now: {belief.where}, {belief.mean:.4g} ± {belief.std:.2g} (95 % interval "
+        f"Believed best now: {belief.where}, {estimate(belief.mean, belief.std)} (95 % interval "
         f"{belief.low:.4g} to {belief.high:.4g}, noise excluded)."
     )
     if (belief.steps or 0) > 1:
@@ -168,7 +186,7 @@ def _about_belief(found: Explanation) -> str:
         return f"{text} No observation is in use, so this is the prior at the point told last."
     if belief.beats is not None and belief.at_least is not None:
         roughly = "roughly " if found.beliefs else ""  # a mixture is not normal
-        share = f"at least {belief.at_least:.1%}" if belief.at_least < 0.999 else "more than 99.9%"
+        share = f"at least {100 * belief.at_least:.1f} %" if belief.at_least < 0.999 else "more than 99.9 %"
         text += f" It is better than {belief.beats}, with a probability of {roughly}{share}."
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
     weighed = "; ".join(f"{name}: {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
@@ -187,7 +205,7 @@ def _about_data(found: Explanation) -> str:
     use = "observation is" if data.size == 1 else "observations are"
     dates = data.oldest_time is not None and is_date(data.oldest_time)
     told = data.oldest_time not in (None, data.oldest_step)
-    span = f", over {span_text(data.span, dates)}{'' if dates else ' of time'}" if told else ""
+    span = f", over {span_text(data.span, dates)}{'' if dates else ' units of time'}" if told else ""
     return (
         f"{data.size} {use} in use, the oldest from {place_text(data.oldest_step, data.oldest_time)}, "
         f"{_count(data.oldest_age, 'step')} old (median {data.median_age:g}){span}."
@@ -208,7 +226,8 @@ def _about_coverage(found: Explanation) -> str:
         verdict += " (the last reset is among them)"
     return (
         f"Lately {coverage.inside} of {coverage.total} observations lay in the 95 % interval predicted for "
-        f"them ({coverage.share:.0%}; 95 % interval {coverage.low:.0%} to {coverage.high:.0%}), and "
+        f"them ({100 * coverage.share:.0f} %; 95 % interval {100 * coverage.low:.0f} to "
+        f"{100 * coverage.high:.0f} %), and "
         f"{half.inside} in the 50 % interval: {verdict}."
     )
 

@@ -98,7 +98,7 @@ class Search:
     def under(self, temporal: Temporal) -> Search:
         """The search that fits under a hypothesis about time.
 
-        With one look a moment, noise and a rough drift are nearly the same. A weak prior lets the drift
+        With one look per moment, noise and a rough drift are nearly the same. A weak prior lets the drift
         take all of the noise, and the more it takes, the more it is believed (docs/decisions/0023).
         """
         if self.drifting_noise_prior is None or temporal.decay(0.0, 1.0) == 1.0:

@@ -1,4 +1,4 @@
-"""Tables in files: one row a moment, one column an arm."""
+"""Tables in files: one row per moment, one column per arm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LABEL_NAMES = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """What a file holds: `labels`, one a row or none at all; `arms`, the names; `values`, rows x arms."""
+    """What a file holds: `labels`, one per row or none at all; `arms`, the names; `values`, rows x arms."""
 
     labels: tuple[str, ...]
     arms: tuple[str, ...]

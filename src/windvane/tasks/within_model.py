@@ -39,7 +39,7 @@ def within_model(
 ) -> WithinModel | WithinModelFeatures:
     """The within-model task in [0, 1]^d.
 
-    For d = 2 it is drawn on a grid (of `grid` = 100 points a side) unless `features` are asked for;
+    For d = 2 it is drawn on a grid (of `grid` = 100 points per side) unless `features` are asked for;
     for every other d from M = `features` random Fourier features, 1028 unless stated (Appendix A.1).
 
     >>> type(within_model()).__name__, type(within_model(dim=4)).__name__

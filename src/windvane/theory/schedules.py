@@ -29,7 +29,7 @@ def theorem1_beta(step: int, delta: float, dim: int, a1: float, b1: float, r: fl
     β_t = 2 ln(2 π² t² / (3 δ)) + 2 d ln ϑ_t with ϑ_t = t² d b1 r √ln(2 d a1 π² t² / (3 δ)), where a1
     and b1 bound the derivatives of f as in Assumption 3: P{sup |∂f/∂x_j| > L} <= a1 exp(-(L / b1)²).
 
-    ϑ_t is the number of grid points a side. It is taken as at least 1, where the formula as printed
+    ϑ_t is the number of grid points per side. It is taken as at least 1, where the formula as printed
     would lower β_t below what a single point needs. Lemma 8 states ϑ_t with 2 a1 d π_t / δ under
     the logarithm; Lemma 6 at δ / 4 needs 4, as in its own β_t and in Theorem 1, and so here.
 

@@ -48,8 +48,8 @@ def register_correct(verb: VerbParser) -> None:
     """The arguments of `correct`."""
     set_up(verb, correct, description=CORRECT, epilog=EPILOG.format(word="correct", y=" 0.39") + OUTCOME)
     verb.add_argument("trial", metavar="TRIAL", nargs="?", help=TRIAL)
-    verb.add_argument("y", metavar="Y", nargs="?", help="the right value; left out: it was right")
-    add_outcomes(verb, "the right value of a constraint, or none if it was not measured; again for the next")
+    verb.add_argument("y", metavar="Y", nargs="?", help="the right value; not if only an outcome was wrong")
+    add_outcomes(verb, "the right value of a constraint, or none if it was not measured; may be repeated")
     _more(verb)
 
 

@@ -35,7 +35,7 @@ def register(verb: VerbParser) -> None:
     set_up(verb, run, epilog=EPILOG)
     add_time(verb, "your timestamp, if the study is told times; default: one step after the last")
     add_context(verb)
-    verb.add_argument("--count", type=int, metavar="N", help="so many trials at once, one a line")
+    verb.add_argument("--count", type=int, metavar="N", help="this many trials at once, one per line")
     verb.add_argument("--expires-after", metavar="SECONDS", help="or never; default: as the study says")
     verb.add_argument(
         "--available",

@@ -32,6 +32,8 @@ def run(given: argparse.Namespace) -> None:
             raise Conflict("best: nothing is known before the first tell")
         best = study.best(given.time, context=context_from(given))
         x, space = plain(best.x), space_of(study)
+    from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
+
     if given.json:
         say({"x": x, "mean": best.mean, "std": best.std, "steps": best.steps, "feasible": best.feasible})
     elif given.format == "values":
@@ -39,4 +41,4 @@ def run(given: argparse.Namespace) -> None:
     else:
         away = f", {best.steps} steps away" if (best.steps or 0) > 1 else ""
         held = "" if best.feasible is None else f"; all constraints hold with probability {best.feasible:.3g}"
-        print(f"{words.point(x, space)}: {words.number(best.mean)} ± {words.number(best.std)}{away}{held}")
+        print(f"{words.point(x, space)}: {estimate(best.mean, best.std)}{away}{held}")

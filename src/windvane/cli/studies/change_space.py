@@ -11,9 +11,9 @@ from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 
 DESCRIPTION = """\
-Other bounds, or an option more or less, of the same parameters. The model is then as if it had been told, in
-this space, all that was measured inside it; what lies outside is left out, and comes back if the space
-becomes larger again. Trials that are out and lie outside expire. The whole journal is told again."""
+Other bounds, or other options of a choice, for the same parameters. The model is then as if it had been
+told, in this space, all that was measured inside it; what lies outside is left out, and comes back if the
+space becomes larger again. Trials that are out and lie outside expire. The whole journal is told again."""
 
 
 def register(verb: VerbParser) -> None:

@@ -70,7 +70,7 @@ def add_context(verb: argparse.ArgumentParser) -> None:
         "--context",
         action="append",
         metavar="NAME=VALUE",
-        help="what is observed now, if the space has contexts; again for the next",
+        help="what is observed now, if the space has contexts; may be repeated",
     )
 
 

@@ -16,15 +16,17 @@ from windvane.spaces import Domain
 
 PAGE = 1000
 KINDS = ("asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined")
-DESCRIPTION = "The journal of a study, oldest first, a record a line; with --json each line is a JSON object."
+DESCRIPTION = (
+    "The journal of a study, oldest first, one record per line; with --json each line is a JSON object."
+)
 
 
 def register(verb: VerbParser) -> None:
     """The arguments of the verb."""
     set_up(verb, run, description=DESCRIPTION)
     verb.add_argument("--after", type=int, default=0, metavar="SEQ", help="only records after this one")
-    verb.add_argument("--limit", type=int, metavar="N", help="at most so many")
-    verb.add_argument("--last", type=int, metavar="N", help="the newest so many")
+    verb.add_argument("--limit", type=int, metavar="N", help="at most this many")
+    verb.add_argument("--last", type=int, metavar="N", help="only the newest N")
     verb.add_argument("--kind", action="append", choices=KINDS, help="only these; may be given again")
     verb.add_argument("--resets", action="store_true", help="only resets")
     verb.add_argument("--violations", action="store_true", help="only values beyond a limit")

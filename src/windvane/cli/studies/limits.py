@@ -23,7 +23,7 @@ def add_constraints(verb: argparse.ArgumentParser) -> None:
         action="append",
         metavar="LIMIT",
         help='what must hold beside the objective, in quotation marks: "heat<=90 °C" or "purity>=0.8"; '
-        "again for the next",
+        "may be repeated",
     )
     group.add_argument(
         "--safe",
@@ -35,7 +35,7 @@ def add_constraints(verb: argparse.ArgumentParser) -> None:
         "--start",
         action="append",
         metavar="JSON",
-        help="a setting that is known to be safe, needed with --safe: '{\"gain\": 0.5}'; again for the next",
+        help="a setting that is known to be safe, needed with --safe: '{\"gain\": 0.5}'; may be repeated",
     )
 
 

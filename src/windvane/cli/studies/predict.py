@@ -19,7 +19,7 @@ examples:
   windvane study predict press '[0.5, 1]' '[0.6, 1]'
   windvane study predict filter '{"gain": 1.3, "taps": 4}'
   windvane study predict oven '{"power": 3}' --of heat       a constraint
-  windvane study predict press - < points.jsonl             a point a line"""
+  windvane study predict press - < points.jsonl             one point per line"""
 
 
 def register(verb: VerbParser) -> None:

@@ -35,7 +35,7 @@ def register(verb: VerbParser) -> None:
         "--std", metavar="S", type=float, help="the standard deviation of the noise of a value"
     )
     noise.add_argument("--noise-variance", metavar="V", type=float, help="or its square")
-    add_outcomes(verb, "the value of a constraint, as in heat=84.2; again for the next")
+    add_outcomes(verb, "the value of a constraint, as in heat=84.2; may be repeated")
     add_time(verb, "your timestamp; default: one step after the last")
     add_writing(verb)
 
@@ -63,6 +63,8 @@ def run(given: argparse.Namespace) -> None:
         else:
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study), study.summary().constraints
+    from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
+
     if given.json:
         say(record.as_dict())
         return
@@ -70,7 +72,7 @@ def run(given: argparse.Namespace) -> None:
     several = f", the mean of {len(event['values'])}," if event["values"] else ""
     print(
         f"step {record.step}: y = {words.number(record.y)}{several} at {words.point(record.x, space)}; "
-        f"expected {words.number(event['mean'])} ± {words.number(event['std'])}; {event['size']} in use"
+        f"expected {estimate(event['mean'], event['std'])}; {event['size']} in use"
     )
     if record.reason:
         print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")

@@ -127,7 +127,7 @@ def ahead(at: float | None) -> str:
 
 
 def space_lines(space: Domain) -> list[str]:
-    """A space, a parameter a line.
+    """A space, one parameter per line.
 
     >>> space_lines(Space(gain=Real(0.1, 10, log=True), taps=Integer(1, 8), mode=Choice(["a", "b"])))
     ['gain: real, 0.1 to 10, log scale', 'taps: integer, 1 to 8', "mode: one of 'a', 'b'"]
@@ -159,7 +159,7 @@ def option(name: str, value: Any) -> str:
 
 
 def constraint_lines(summary: Any) -> list[str]:
-    """The constraints of a study, one a line, and how sure they must be."""
+    """The constraints of a study, one per line, and how sure they must be."""
     found = [f"{name} {constraint}" for name, constraint in summary.constraints.items()]
     if summary.safe is not None:
         found.append(f"asked for only where each holds with a probability of {summary.safe:g}")
@@ -167,7 +167,7 @@ def constraint_lines(summary: Any) -> list[str]:
 
 
 def outcome_lines(event: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> list[str]:
-    """What was told of the constraints at a tell, one a line."""
+    """What was told of the constraints at a tell, one per line."""
     found = []
     for name, told in (event.get("outcomes") or {}).items():
         limit = constraints[name]

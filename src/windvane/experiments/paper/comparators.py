@@ -37,7 +37,7 @@ def cells(setting: Setting) -> list[Cell]:
 
 
 def per_step(results: Results, row: str, name: str, window: int) -> Array:
-    """The regret a step against points that are fixed within windows, of each run."""
+    """The regret per step against points that are fixed within windows, of each run."""
     loss = np.array([run[f"loss {window}"][0] for run in results[LOSS, name].runs])
     return results[row, name].average - loss / HORIZON
 

@@ -64,7 +64,7 @@ def cells(_: Setting) -> list[Cell]:
 
 
 def parts(group: Group) -> tuple[Array, Array, Array]:
-    """Mean regret a step of each run: before the change, from it on, and over the last steps."""
+    """Mean regret per step of each run: before the change, from it on, and over the last steps."""
     regret = group.regret
     slices = (slice(0, CHANGE - 1), slice(CHANGE - 1, None), slice(-END, None))
     before, after, end = (np.asarray(regret[:, part].mean(axis=1)) for part in slices)

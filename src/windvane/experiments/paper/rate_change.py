@@ -35,7 +35,7 @@ def _algorithm(row: str, rate: float) -> Call:
 
 
 def cells(_: Setting) -> list[Cell]:
-    """All on the same objectives, a column a pair of rates."""
+    """All on the same objectives, one column per pair of rates."""
     return [
         Cell(
             row,
@@ -88,7 +88,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """Regret per step above, resets below, a column a pair of rates; grey where the second rate rules."""
+    """Regret per step above, resets below, one column per pair of rates; grey where the second rate rules."""
     page, axes = sheet(2, len(PAIRS), (16.0, 6.2), sharex=True, height_ratios=(3, 1.4))
     for (upper, lower), (column, (first, second)) in zip(axes.T, PAIRS.items(), strict=True):
         groups = results.column(column)

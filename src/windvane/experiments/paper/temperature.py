@@ -101,7 +101,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """The training days, the temperatures, regret per step, and the resets; a column a pair of days."""
+    """The training days, the temperatures, regret per step, and the resets; one column per pair of days."""
     page, axes = sheet(4, len(COLUMNS), (12.5, 11.0), height_ratios=(1.5, 1.7, 3, 1.6))
     for (days, *panels), column in zip(axes.T, COLUMNS, strict=True):
         lab = results.task("ET-GP-UCB", column)

@@ -58,7 +58,7 @@ function lesson(summary, axes, session) {
     curl(session, [["Ask for a point", "POST", `${path}/ask`, seen ? { context: seen } : {}], ["Tell what you measured there", "POST", `${path}/tell`, { trial: 1, ...measured }], ["Or tell a point that nobody asked for", "POST", `${path}/tell`, { x, ...measured }]]));
 }
 
-/** A text, a paragraph a line; those that did not change stay as they are. */
+/** A text, one paragraph per line; those that did not change stay as they are. */
 function paragraphs(node, text) {
   const lines = text.split("\n").filter(Boolean);
   while (node.children.length > lines.length) node.lastChild.remove();

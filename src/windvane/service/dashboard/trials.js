@@ -12,7 +12,7 @@ import { attempt, numberFrom, numberIn } from "./typed.js";
 
 const SHOWN = 20;
 
-/** A point, a value a row. */
+/** A point, one value per row. */
 function coordinates(x, space, axes) {
   const own = valuesOf(x, axes).map((value, index) => [axes[index].name, valueOn(axes[index], value)]);
   const named = [...own, ...Object.entries(settingOf(space, x) ?? {}).map(([name, value]) => [name, number(value)])];

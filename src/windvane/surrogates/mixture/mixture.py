@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Mixture:
     """What `auto` believes before it sees anything. Frozen; a fit makes a new one.
 
-    `hazard` is the chance a step of a sudden change, `share` the part of the weight that flows back,
+    `hazard` is the chance per step of a sudden change, `share` the part of the weight that flows back,
     `outliers` the chance that an observation has `outlier_size` extra prior variances of noise.
     The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
