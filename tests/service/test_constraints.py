@@ -186,6 +186,7 @@ def test_names_that_are_unknown_to_the_model(served):
     ):
         assert (answer.status_code, answer.json()["error"]) == (422, "UnknownName")
         assert "did you mean 'heat'" in answer.json()["detail"]
+        assert answer.json()["detail"].startswith("of='heta'")
 
 
 @pytest.mark.parametrize(

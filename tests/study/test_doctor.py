@@ -153,3 +153,27 @@ def test_in_a_shell(database, tmp_path, capsys):
     (tmp_path / "none.db").write_bytes(b"no database" * 100)
     assert main(["doctor", "--db", str(tmp_path / "none.db")]) == 1
     assert "not an SQLite database" in capsys.readouterr().err
+
+
+def test_what_others_write_meanwhile_is_no_fault(database_url):
+    """Each study is looked at as of one moment, also while checkpoints come and go."""
+    with Database(database_url, create=True) as database:
+        made = [Study.create(database, name, SPACE, "random", seed=0) for name in ("one", "three", "two")]
+        for study in made:
+            for i in range(70):
+                study.tell(study.ask(), float(i))
+        looks = 0
+
+        def busy(_name):
+            nonlocal looks
+            looks += 1
+            for study in made[:2]:
+                for i in range(70):
+                    study.tell(study.ask(), float(i))
+                study.retract(looks)
+            if looks == 2:
+                made[2].delete()
+
+        found = [str(each) for each in examine(database, deep=True, on_study=busy)]
+        assert found[-1:] == ["3 studies"], found
+        assert looks == 2

@@ -135,6 +135,20 @@ def test_parquet(study, tmp_path):
         assert row["mode"] == record.x["mode"]
 
 
+def test_parquet_after_an_option_was_taken_out_of_the_space(tmp_path):
+    space, smaller = (wv.Space(m=wv.Choice(options)) for options in ([1, 2, "off"], [1, 2]))
+    with Study.create(tmp_path / "s.db", "s", space, "random", seed=0) as study:
+        for option in (1, "off"):
+            study.add({"m": option}, 1.0)
+        study.change_space(smaller)
+        study.add({"m": 2}, 1.0)
+        study.export(tmp_path / "out.parquet")
+        assert pq.read_table(tmp_path / "out.parquet")["m"].to_pylist() == ["1", "off", None, "2"]
+    with Study.create(tmp_path / "t.db", "t", smaller, "random", seed=0) as other:
+        assert other.import_log(tmp_path / "out.parquet") == 2
+        assert [record.x for record in other.events(kinds=["told"])] == [{"m": 1}, {"m": 2}]
+
+
 def test_pandas_reads_both_alike(study, tmp_path):
     study.export(tmp_path / "out.csv")
     study.export(tmp_path / "out.parquet")

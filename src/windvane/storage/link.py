@@ -114,6 +114,16 @@ class Link:
             yield connection
 
     @contextmanager
+    def as_of_now(self) -> Iterator[Connection]:
+        """A connection that only reads, and sees all of the database as of its first statement."""
+        with reported(self.where), self._engine.connect() as connection:
+            if self.kind == "sqlite":
+                connection.execute(text("BEGIN"))  # ends when the connection is given back
+            else:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: all of it is on disk when the block ends, or none of it."""
         with (

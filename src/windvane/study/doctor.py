@@ -65,19 +65,24 @@ def examine(
     """Everything that is to be said, as it is found.
 
     With `deep`, each checkpoint is also compared with what the journal makes of the one before it, which
-    takes as long as the tells took.
+    takes as long as the tells took. Others may write meanwhile: each study is looked at as of one moment.
     """
     if database.kind == "sqlite":
         yield from _file(Path(database.link.where))
     with database.link.reading() as connection:
         if database.kind == "sqlite":
             yield from _pages(connection)
-        rows = list(connection.execute(select(studies).order_by(studies.c.name)))
-        yield Finding("note", None, f"{len(rows)} {'study' if len(rows) == 1 else 'studies'}")
-        for row in rows:
+        numbers = list(connection.execute(select(studies.c.id).order_by(studies.c.name)).scalars())
+    yield Finding("note", None, f"{len(numbers)} {'study' if len(numbers) == 1 else 'studies'}")
+    for number in numbers:
+        with database.link.as_of_now() as connection:
+            row = connection.execute(select(studies).where(studies.c.id == number)).one_or_none()
+            if row is None:  # deleted meanwhile
+                continue
             on_study(str(row.name))
             for level, what, advice in _study(connection, row, deep, clock()):
                 yield Finding(level, str(row.name), what, advice)
+    with database.link.reading() as connection:
         yield from _webhooks(connection, clock())
 
 

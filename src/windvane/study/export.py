@@ -216,6 +216,9 @@ def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
     table = _columns_of(study)
     count = 0
     types = _types(arrow, table)
+    for earlier in _earlier(study):  # an option that is no longer one is in the journal still
+        before = _types(arrow, earlier)
+        types |= {name: arrow.string() for name in table.parameters if types[name] != before[name]}
     schema = arrow.schema([_field(arrow, name, types[name], table.units.get(name)) for name in table.names])
     texts = [name for name in table.parameters if types[name] == arrow.string()]
     with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
@@ -226,6 +229,12 @@ def _write_parquet(study: Study, out: IO[bytes], _: str) -> int:
             writer.write_table(arrow.table(columns, schema=schema))
             count += len(batch)
     return count
+
+
+def _earlier(study: Study) -> list[Columns]:
+    """The columns of the spaces that the study had before."""
+    found = study.events(kinds=["redefined"])
+    return [Columns(decode(record.event["was"])) for record in found if record.event is not None]
 
 
 def _field(arrow: Any, name: str, kind: Any, unit: str | None) -> Any:

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter, ValidationError
 
+from windvane.checks import one_of
 from windvane.errors import InvalidArgument, UnknownName
 from windvane.service import limits
 from windvane.service.access import Identity
@@ -122,6 +123,16 @@ def known_outcomes(study: Study, names: Iterable[str] | None) -> None:
         return
     try:
         check_names(names, study.constraints)
+    except UnknownName as error:
+        raise Refused(422, "UnknownName", str(error)) from None
+
+
+def known_constraint(study: Study, of: str | None) -> None:
+    """The same of one that is asked about, as `of`."""
+    if not of:
+        return
+    try:
+        one_of("of", of, study.constraints)
     except UnknownName as error:
         raise Refused(422, "UnknownName", str(error)) from None
 

@@ -16,7 +16,7 @@ from windvane.service.answers import Answer
 from windvane.service.bodies import PredictBody
 from windvane.service.core import Service, service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, Name, known_outcomes, router
+from windvane.service.routes.common import READ, Name, known_constraint, router
 from windvane.service.shapes import BestShape, ExplanationShape, PredictionShape, SurfaceShape
 from windvane.service.spaces import Slice, middle, slice_of
 from windvane.study import Study
@@ -64,7 +64,7 @@ async def predict(request: Request, name: Name, body: Annotated[PredictBody, Bod
     service = service_of(request)
 
     def work(study: Study) -> Answer:
-        known_outcomes(study, body.of and [body.of])
+        known_constraint(study, body.of)
         now = study.snapshot()
         found = _predicted(service, now, body.points, body.time, body.of)
         if body.feasibility:
@@ -103,7 +103,7 @@ async def surface(
         under = None if not space.contexts else (optimizer.last_context or {}) | (seen or {})
         at = optimizer.best(context=under or seen).x if optimizer.step > 1 else middle(space)
         grid = slice_of(space, at, [each for each in axes.split(",") if each], resolution)
-        known_outcomes(study, of and [of])
+        known_constraint(study, of)
         found = _predicted(service, now, grid.points, None, of or None)
         if feasibility:
             found |= _feasibility(service, now, grid.points, None)
