@@ -69,10 +69,12 @@ def run(given: argparse.Namespace) -> None:
         say(record.as_dict())
         return
     event = record.event
+    known = event["step"] > 1 or event["monitored"]  # before that, the scale of y is a guess
+    expected = f"expected {estimate(event['mean'], event['std'])}" if known else "nothing was known before"
     several = f", the mean of {len(event['values'])}," if event["values"] else ""
     print(
         f"step {record.step}: y = {words.number(record.y)}{several} at {words.point(record.x, space)}; "
-        f"expected {estimate(event['mean'], event['std'])}; {event['size']} in use"
+        f"{expected}; {event['size']} in use"
     )
     if record.reason:
         print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
@@ -96,6 +98,7 @@ def _value(text: str) -> float:
         y = math.nan
     if not math.isfinite(y):
         raise InvalidArgument(
-            f"Y={text}: must be a finite number; if there is none: windvane study fail NAME TRIAL REASON"
+            f"Y={text}: must be a finite number, with a decimal point; if there is none: "
+            "windvane study fail NAME TRIAL REASON"
         )
     return y

@@ -3,14 +3,14 @@
 import { h } from "./dom.js";
 
 const TEXTS = {
-  timeline: ["Every value that was told, with what was predicted for it before it was seen. Below, the test that decides about a reset: above the dashed threshold the old values are set aside. Where it is grey, too little is known for a test. At the bottom, how many values the model still uses.", "explanation/idea/"],
-  posterior: ["What the model believes of the objective now, noise excluded. With more than two parameters it is a slice through the believed best.", "explanation/ask-and-tell/"],
-  optimum: ["The settings that were tried, and those believed best at the time, a row for each parameter.", "explanation/idea/"],
-  parallel: ["A line for each point in use: where it crosses an axis is its value there. Strong lines are the good ones.", "how-to/service/"],
-  beliefs: ["Explanations of how the objective behaves over time, with how much the data speak for each. They add up to 100 %.", "adaptivity/"],
-  explain: ["The last reset and why it happened, what is believed best now, and how far predictions could be relied on lately.", "how-to/service/"],
-  outcomes: ["What is measured beside the objective and must stay within a limit: what is believed of it at the believed best, and how often it was broken.", "how-to/keep-a-limit/"],
-  trials: ["Ask for a point, try it on your system, and tell what you measured. A comma may be a decimal comma; a number that could mean two things is refused.", "how-to/studies/"],
+  timeline: ["Every value that was told, with what was predicted for it before it was seen. Below, the test that decides about a reset: above the dashed threshold, older values that no longer hold are dropped, or moved to a new level. Where it is grey, too little is known for a test. At the bottom, how many values the model still uses.", "explanation/idea/"],
+  posterior: ["What the model believes of the objective now, noise excluded. With more than two parameters it is a slice through the point believed best.", "explanation/ask-and-tell/"],
+  optimum: ["The settings that were tried, and those believed best at the time, one row per parameter.", "explanation/idea/"],
+  parallel: ["One line per point in use: where it crosses an axis is its value there. Strong lines are the good ones.", "how-to/service/"],
+  beliefs: ["Explanations of how the objective behaves over time, with how much the data speak for each. They add up to 100 %. Point at a name to read what it means.", "how-to/reading-events/"],
+  explain: ["The last reset and why it happened, what is believed best now, and how far predictions could be relied on lately.", "how-to/reading-events/"],
+  outcomes: ["What is measured beside the objective and must stay within a limit: what is believed of it at the point believed best, and how often the limit was broken.", "how-to/keep-a-limit/"],
+  trials: ["Ask for a point, try it on your system, and enter what you measured. A comma may be a decimal comma; a number that could mean two things is refused.", "how-to/studies/"],
   log: ["Everything that happened, newest first. Nothing is ever rewritten: a correction is an entry of its own.", "how-to/hand-on-the-wheel/"],
   alarms: ["Resets and violations of all studies, newest first. What you have acknowledged is remembered by this browser only: others do not see it, and no webhook waits for it.", "how-to/service/"],
 };
