@@ -13,8 +13,9 @@ import pytest
 
 import windvane as wv
 import windvane.client
-from windvane.client import Client, RemoteStudy, RemoteTrial
+from windvane.client import Client, RemoteStudy
 from windvane.errors import Conflict, Forbidden, InvalidArgument, UnknownName
+from windvane.protocol import Trial
 
 pytest.importorskip("fastapi", reason="needs windvane[service]")
 pytest.importorskip("uvicorn", reason="needs windvane[service]")
@@ -92,7 +93,7 @@ def test_the_way_of_a_study(client, tmp_path):
     assert "plant" in [summary.name for summary in client.studies()]
     assert client.study("plant").summary().definition["metadata"] == {"line": 3}
     first, second = study.ask(metadata={"shift": "late"}), study.ask()
-    assert isinstance(first, RemoteTrial)
+    assert isinstance(first, Trial)
     assert first.metadata == {"shift": "late"}
     study.tell(second, 0.5)
     failed = study.fail(first, "no power")

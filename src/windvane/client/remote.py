@@ -13,13 +13,14 @@ import numpy as np
 
 from windvane.checks import Array, Time, instant, integer, one_of, real
 from windvane.client import stream
-from windvane.client.answers import RemoteExplanation, RemoteRecord, RemoteSummary, RemoteTrial, listed, read
+from windvane.client.answers import RemoteExplanation, event_of, listed, read
 from windvane.client.spelling import UNSET, body, expiry, space_json
 from windvane.client.transport import Request, Transport
 from windvane.constraints import Constraint
 from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, InvalidType, Unavailable
 from windvane.files import whole
+from windvane.protocol import KINDS, Record, Summary, Trial
 from windvane.reading import Reading, noise_of_one, outcomes_of
 from windvane.spaces import Domain
 from windvane.spelling import plain
@@ -28,7 +29,6 @@ PAGE = 1000  # records that a service gives at once
 PATIENCE = 300.0  # seconds that a stream tries to connect again
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "jsonl", "parquet")
-KINDS = ("asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined")
 
 
 class RemoteStudy:
@@ -61,7 +61,7 @@ class RemoteStudy:
         expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> RemoteTrial: ...
+    ) -> Trial: ...
 
     @overload
     def ask(
@@ -74,7 +74,7 @@ class RemoteStudy:
         expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> list[RemoteTrial]: ...
+    ) -> list[Trial]: ...
 
     def ask(
         self,
@@ -86,7 +86,7 @@ class RemoteStudy:
         expires_after: float | None = UNSET,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> RemoteTrial | list[RemoteTrial]:
+    ) -> Trial | list[Trial]:
         """A point to evaluate. Every call begins a new trial.
 
         It expires when the study says, or `expires_after` so many seconds; None: never.
@@ -104,12 +104,12 @@ class RemoteStudy:
         )
         found = self._post("ask", sent, key)
         if count is None:
-            return read(RemoteTrial, found)
-        return [read(RemoteTrial, each) for each in listed(found, "trials")]
+            return read(Trial, found)
+        return [read(Trial, each) for each in listed(found, "trials")]
 
     def tell(
         self,
-        trial: RemoteTrial | int,
+        trial: Trial | int,
         y: float | Sequence[float],
         time: Time = None,
         *,
@@ -128,7 +128,7 @@ class RemoteStudy:
         """
         told = _told(y, noise_variance, std, outcomes, named)
         sent = body(trial=_number(trial), **told, time=_time(time), metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("tell", sent, key)).as_event()
+        return event_of(read(Record, self._post("tell", sent, key)))
 
     def add(
         self,
@@ -146,19 +146,19 @@ class RemoteStudy:
         """A value that nobody asked for, observed at any point of the space."""
         told = _told(y, noise_variance, std, outcomes, named)
         sent = body(x=plain(x), **told, time=_time(time), metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("tell", sent, key)).as_event()
+        return event_of(read(Record, self._post("tell", sent, key)))
 
     def fail(
         self,
-        trial: RemoteTrial | int,
+        trial: Trial | int,
         reason: str = "",
         *,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> RemoteRecord:
+    ) -> Record:
         """The evaluation came to nothing: recorded with its reason, and the model is told no number."""
         sent = body(trial=_number(trial), reason=reason, metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("fail", sent, key))
+        return read(Record, self._post("fail", sent, key))
 
     # -- a hand on the wheel -------------------------------------------------------------------------
 
@@ -167,27 +167,27 @@ class RemoteStudy:
     ) -> Event:
         """Something is known to have changed: what was told before is of the past."""
         sent = body(reason=reason, metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("reset", sent, key)).as_event()
+        return event_of(read(Record, self._post("reset", sent, key)))
 
     def retract(
         self,
-        trial: RemoteTrial | RemoteRecord | int,
+        trial: Trial | Record | int,
         reason: str = "",
         *,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> RemoteRecord:
+    ) -> Record:
         """Take back the value of a trial, or of a record if nobody had asked for it: it was wrong.
 
         What was told since the last checkpoint before it is told again: for a long study, and a value of long
         ago, give the client a `timeout` that allows for it.
         """
         sent = body(**_target(trial), reason=reason, metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("retract", sent, key))
+        return read(Record, self._post("retract", sent, key))
 
     def correct(
         self,
-        trial: RemoteTrial | RemoteRecord | int,
+        trial: Trial | Record | int,
         y: float | Sequence[float] | None = None,
         reason: str = "",
         *,
@@ -197,7 +197,7 @@ class RemoteStudy:
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
         **named: float | None,
-    ) -> RemoteRecord:
+    ) -> Record:
         """Another value for a trial, or for a record; as `retract` otherwise.
 
         What was told of constraints stays unless it is told anew, as in `correct(trial, heat=84.2)`; None: it
@@ -208,7 +208,7 @@ class RemoteStudy:
         if y is not None:
             right = _told(y, noise_variance, std, None, {}) | {"outcomes": right["outcomes"]}
         sent = body(**_target(trial), **right, reason=reason, metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("correct", sent, key))
+        return read(Record, self._post("correct", sent, key))
 
     def change_space(
         self,
@@ -217,10 +217,10 @@ class RemoteStudy:
         *,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> RemoteRecord:
+    ) -> Record:
         """Go on in another space of the same parameters; `event["left_out"]` values lie outside of it."""
         sent = body(space=space_json(space), reason=reason, metadata=_notes(metadata))
-        return read(RemoteRecord, self._post("space", sent, key))
+        return read(Record, self._post("space", sent, key))
 
     def delete(self) -> None:
         """Delete the study and everything about it. There is no way back."""
@@ -228,9 +228,9 @@ class RemoteStudy:
 
     # -- reading -------------------------------------------------------------------------------------
 
-    def summary(self) -> RemoteSummary:
+    def summary(self) -> Summary:
         """The study at a glance."""
-        return read(RemoteSummary, self._get())
+        return read(Summary, self._get())
 
     @property
     def space(self) -> Domain:
@@ -240,12 +240,12 @@ class RemoteStudy:
     @property
     def constraints(self) -> dict[str, Constraint]:
         """What must hold beside the objective, by name."""
-        return self.summary().limits
+        return self.summary().constraints
 
-    def trials(self) -> list[RemoteTrial]:
+    def trials(self) -> list[Trial]:
         """The trials that wait for an answer, oldest first."""
         found = listed(self._get("/trials", {"status": "pending"}), "trials")
-        return [read(RemoteTrial, each) for each in found]
+        return [read(Trial, each) for each in found]
 
     def events(
         self,
@@ -256,7 +256,7 @@ class RemoteStudy:
         resets: bool = False,
         violations: bool = False,
         newest: bool = False,
-    ) -> list[RemoteRecord]:
+    ) -> list[Record]:
         """The journal in order, after a certain record; with `newest`, the last `limit` records.
 
         With `resets` or `violations` only those at which there was one.
@@ -271,19 +271,17 @@ class RemoteStudy:
             "violations": "true" if violations else "false",
             "newest": "true" if newest else "false",
         }
-        found: list[RemoteRecord] = []
+        found: list[Record] = []
         while wanted is None or len(found) < wanted:
             size = PAGE if wanted is None else min(PAGE, wanted - len(found))
             page = listed(self._get("/events", {"after": last, "limit": size, **query}), "events")
-            found += [read(RemoteRecord, each) for each in page]
+            found += [read(Record, each) for each in page]
             if newest or len(page) < size:
                 break
             last = found[-1].seq
         return found
 
-    def stream(
-        self, after: int = 0, *, resets: bool = False, patience: float = PATIENCE
-    ) -> Iterator[RemoteRecord]:
+    def stream(self, after: int = 0, *, resets: bool = False, patience: float = PATIENCE) -> Iterator[Record]:
         """Every record after a certain one, then each new one as it is written; with `resets`, only those.
 
         A connection that breaks is opened again where it broke, for `patience` seconds on end. Ends with
@@ -347,12 +345,12 @@ class RemoteStudy:
         return self._transport.json(Request("POST", f"{self._path}/{verb}", sent, key=name))
 
 
-def _number(trial: RemoteTrial | int) -> int:
-    return trial.number if isinstance(trial, RemoteTrial) else integer("trial", trial, at_least=1)
+def _number(trial: Trial | int) -> int:
+    return trial.number if isinstance(trial, Trial) else integer("trial", trial, at_least=1)
 
 
-def _target(trial: RemoteTrial | RemoteRecord | int) -> dict[str, int]:
-    if isinstance(trial, RemoteRecord):
+def _target(trial: Trial | Record | int) -> dict[str, int]:
+    if isinstance(trial, Record):
         return {"record": trial.seq}
     return {"trial": _number(trial)}
 

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 from windvane.checks import check_text
 from windvane.codec import decode, encode
 from windvane.errors import Conflict, InvalidType, UnknownName
+from windvane.protocol.checks import inside, trial_number
+from windvane.protocol.corrections import Correction, outcomes_now
+from windvane.protocol.records import Kind
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
-from windvane.storage.records import Kind
 from windvane.study.amendments import SecondReading, check_change, check_starts, right_values, told_of
-from windvane.study.checks import inside, trial_number
-from windvane.study.corrections import Correction, outcomes_now
 from windvane.study.definition import remake
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session, reused

@@ -10,8 +10,8 @@ from windvane.checks import check_text
 from windvane.codec import decode, encode
 from windvane.errors import Conflict, CorruptState
 from windvane.optimizer import Optimizer
+from windvane.protocol.checks import duration, metadata_of
 from windvane.spaces.base import Domain
-from windvane.study.checks import duration, metadata_of
 
 
 def define(

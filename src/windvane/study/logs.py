@@ -15,10 +15,10 @@ from windvane.checks import real
 from windvane.codec import decode
 from windvane.errors import Conflict, InvalidArgument, StorageFailure, WindvaneError
 from windvane.extras import require
+from windvane.protocol.checks import metadata_of
 from windvane.reading import Reading, told_as
 from windvane.spaces import Choice, Domain, Space
 from windvane.spelling import coordinate_names
-from windvane.study.checks import metadata_of
 from windvane.study.export import OUTCOME
 from windvane.unit_labels import parted
 

@@ -17,20 +17,28 @@ from windvane.constraints import Constraint
 from windvane.data import Best, Event
 from windvane.errors import CorruptState, InvalidType, UnknownName
 from windvane.optimizer import MOST_AT_ONCE, Optimizer
+from windvane.protocol.checks import (
+    LAST,
+    duration,
+    key_text,
+    metadata_of,
+    reason_text,
+    study_name,
+    trial_number,
+)
+from windvane.protocol.corrections import Correction
+from windvane.protocol.measured import Measured
+from windvane.protocol.records import Trial
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, KINDS, Database, Record, Summary, journal
 from windvane.storage.records import as_written
 from windvane.study import export, importing, logs
 from windvane.study.amending import OnProgress, amend, change_space, target_of
 from windvane.study.amendments import as_they_count, resets_now
-from windvane.study.checks import LAST, duration, key_text, metadata_of, reason_text, study_name, trial_number
-from windvane.study.corrections import Correction
 from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
 from windvane.study.live import Live, UnwrittenStep
-from windvane.study.measured import Measured
 from windvane.study.session import Session, reused
-from windvane.study.trial import Trial
 
 DAY = 86_400.0
 LATEST = 1e100  # of |time|: squares of differences must not overflow
@@ -659,5 +667,4 @@ def _time(time: Any) -> float | None:
 def _event(record: Record) -> Event:
     """The event of a tell, as the optimiser gave it."""
     with as_written(record):
-        assert record.event is not None, "there is no event"
-        return Event.from_dict(record.event)
+        return record.as_event()

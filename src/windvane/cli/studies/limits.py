@@ -89,6 +89,6 @@ def outcomes_from(given: argparse.Namespace, *, none: bool = False) -> dict[str,
 def check_known(study: Any, names: Iterable[str] | None, option: str = "--outcome") -> None:
     """An error, of what was typed and not of a study, unless these are constraints of it."""
     try:
-        require("windvane.study.measured", EXTRA).check_names(names or (), study.summary().constraints)
+        require("windvane.protocol.measured", EXTRA).check_names(names or (), study.summary().constraints)
     except (UnknownName, InvalidArgument) as error:
         raise InvalidArgument(f"{option}: {error}") from None

@@ -12,12 +12,12 @@ from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter, ValidationError
 
 from windvane.errors import InvalidArgument, UnknownName
+from windvane.protocol.measured import check_names
 from windvane.service import limits
 from windvane.service.access import Identity
 from windvane.service.answers import loads
 from windvane.service.problems import Refused
 from windvane.study import Study
-from windvane.study.measured import check_names
 
 Name = Annotated[
     str, Path(min_length=1, max_length=limits.NAME, description="of the study", examples=["plant"])

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query, Request
 
+from windvane.protocol.records import Trial
 from windvane.service.answers import Answer
 from windvane.service.bodies import AskBody, FailBody, TellBody
 from windvane.service.core import service_of
@@ -14,7 +15,6 @@ from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, 
 from windvane.service.shapes import RecordShape, TrialShape, TrialsShape
 from windvane.storage import Record
 from windvane.study import Study
-from windvane.study.trial import Trial
 
 routes = router("trials", DirectRoute)
 waiting = router("trials")

@@ -10,8 +10,8 @@ from typing import Any
 from windvane.checks import check_text, integer, real
 from windvane.checks import reason_text as reason_text
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.protocol.records import Trial
 from windvane.spaces.base import Domain
-from windvane.study.trial import Trial
 
 NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
 LONGEST_KEY = 200  # characters

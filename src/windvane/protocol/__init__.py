@@ -1,0 +1,5 @@
+"""What studies in a database and studies of a service have in common: their records, requests and methods."""
+
+from windvane.protocol.records import AMENDING, KINDS, Kind, Record, Status, Summary, Trial
+
+__all__ = ["AMENDING", "KINDS", "Kind", "Record", "Status", "Summary", "Trial"]
