@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from windvane.data import Event
 from windvane.errors import Unavailable
-from windvane.protocol import Record
 
 Answer = TypeVar("Answer")
 
@@ -34,12 +32,6 @@ def read(cls: type[Answer], value: Any) -> Answer:
     return cls(**{each.name: value[each.name] for each in fields if each.name in value})
 
 
-def event_of(record: Record) -> Event:
-    """The event of a tell, which the answer must have."""
-    read(Event, {**(record.event or {}), "x": record.x, "y": record.y})  # says what it lacks
-    return record.as_event()
-
-
 def listed(value: Any, name: str) -> list[Any]:
     """The list of this name in an answer."""
     found = value.get(name) if isinstance(value, Mapping) else None
@@ -54,6 +46,10 @@ class RemoteExplanation:
 
     text: str
     figures: Mapping[str, Any]
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """The figures, and the text among them."""
+        return self.figures
 
     def __str__(self) -> str:
         return self.text

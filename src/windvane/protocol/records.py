@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -18,7 +19,6 @@ from windvane.errors import CorruptState
 from windvane.moments import utc
 from windvane.notebook import card, shown
 from windvane.reading import told_as
-from windvane.spaces.base import Domain
 
 Kind = Literal["asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -28,6 +28,25 @@ AMENDING: tuple[Kind, ...] = (  # say that earlier records count otherwise
     "redefined",
 )
 Status = Literal["pending", "told", "failed", "expired", "retracted"]
+
+
+def altered(seq: Any, error: Exception) -> CorruptState:
+    """The error about a record that cannot be what was written."""
+    said = (
+        f"{type(error).__name__}: {error}" if isinstance(error, AssertionError | LookupError) else str(error)
+    )
+    return CorruptState(f"record {seq}: altered ({said}). Restore the database from a backup")
+
+
+@contextmanager
+def as_written(record: Record) -> Iterator[None]:
+    """What goes wrong inside is because the record is not what was written: nobody else is to blame."""
+    try:
+        yield
+    except CorruptState:
+        raise
+    except (AssertionError, AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise altered(record.seq, error) from error
 
 
 @dataclass(frozen=True)
@@ -69,9 +88,9 @@ class Record:
 
     def as_event(self) -> Event:
         """The event of a tell or a reset, as the optimiser gave it."""
-        if self.event is None:
-            raise ValueError("there is no event")
-        return Event.from_dict({**self.event, "x": self.x, "y": self.y})
+        with as_written(self):
+            assert self.event is not None, "there is no event"
+            return Event.from_dict({**self.event, "x": self.x, "y": self.y})
 
     @property
     def told(self) -> dict[str, Any]:
@@ -152,14 +171,6 @@ class Summary:
     last_retreat: int | None = None
     damaged: str | None = None
     id: int = 0
-
-    @property
-    def space(self) -> Domain:
-        """Where points come from."""
-        found = decode(self.definition.get("space"))
-        if not isinstance(found, Domain):
-            raise CorruptState(f"study {self.name!r}: its definition has no space")
-        return found
 
     @property
     def constraints(self) -> dict[str, Constraint]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Row
 
 from windvane.constraints import restated
 from windvane.errors import CorruptState
-from windvane.protocol.records import FIELDS, KINDS, Record, Summary
+from windvane.protocol.records import FIELDS, KINDS, Record, Summary, altered
 
 ONCE = ("step", "x", "y", "reset", "reason")  # of an event: columns of their own
 NAMES = ("violated", "outcome_resets")  # lists of constraints
@@ -23,25 +22,6 @@ _encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 def dumps(value: Any) -> str:
     """Compact JSON; floats survive bit for bit, and there is no NaN."""
     return _encoder.encode(value)
-
-
-def altered(seq: Any, error: Exception) -> CorruptState:
-    """The error about a record that cannot be what was written."""
-    said = (
-        f"{type(error).__name__}: {error}" if isinstance(error, AssertionError | LookupError) else str(error)
-    )
-    return CorruptState(f"record {seq}: altered ({said}). Restore the database from a backup")
-
-
-@contextmanager
-def as_written(record: Record) -> Iterator[None]:
-    """What goes wrong inside is because the record is not what was written: nobody else is to blame."""
-    try:
-        yield
-    except CorruptState:
-        raise
-    except (AssertionError, AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-        raise altered(record.seq, error) from error
 
 
 def row_of(record: Record, study_id: int) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.protocol.checks import inside
 from windvane.protocol.corrections import ToldValues
+from windvane.protocol.records import as_written
 from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
-from windvane.storage.records import as_written
 from windvane.study.live import Live
 
 BATCH = 1000  # records read at once
