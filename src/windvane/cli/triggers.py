@@ -35,14 +35,7 @@ files in OUT: triggers.md, triggers.json (every first alarm), figure.png, figure
 def register(verb: VerbParser) -> None:
     """The arguments of the verb."""
     verb.described(DESCRIPTION, EPILOG)
-    verb.add_argument(
-        "--quick", action="store_true", help="a tenth of the runs: shapes, not figures to quote"
-    )
-    cores = os.cpu_count() or 1
-    verb.add_argument("--jobs", type=int, default=cores, help="local processes (default: cores)")
-    verb.add_argument("--dask", metavar="ADDRESS", help="run on an existing Dask cluster instead")
-    verb.add_argument("--seed", type=int, default=0, help="of the simulations (default: 0)")
-    verb.add_argument("--out", type=Path, default=Path("out/triggers"), help="folder (default: %(default)s)")
+    running.add_arguments(verb, "out/triggers", few="a tenth of the runs")
     verb.add_argument("--markdown", type=Path, metavar="FILE", help="also write the page there")
     verb.set_defaults(run=run)
 

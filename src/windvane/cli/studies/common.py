@@ -12,12 +12,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from windvane.cli import terminal
-from windvane.cli.place import add_database
+from windvane.cli.place import EXTRA, add_database
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.extras import require
-
-EXTRA = "studies"
 
 
 def set_up(
@@ -93,11 +91,6 @@ def opened(given: argparse.Namespace) -> Iterator[Any]:
     """The study called NAME."""
     with require("windvane.study", EXTRA).Study.open(given.db, given.name) as study:
         yield study
-
-
-def database(given: argparse.Namespace) -> Any:
-    """The database, which must be there."""
-    return require("windvane.storage", EXTRA).Database(given.db)
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import GOALS, one_of
+from windvane.cli.place import EXTRA
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import EXTRA, from_json, say, seconds, set_up
+from windvane.cli.studies.common import from_json, say, seconds, set_up
 from windvane.cli.studies.limits import add_constraints, constraints_from
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, InvalidType
