@@ -51,6 +51,16 @@ def test_the_covariance_of_the_values():
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=4 * math.sqrt(2.0 / count))
 
 
+def test_drift_is_the_markov_chain_of_the_paper():
+    rate, points = 0.3, np.array([[0.1], [0.2], [0.5], [0.2]])
+    draws, objective = np.random.default_rng(7).standard_normal(4), Objective(wv.RBF(0.2), rate)
+    values = [objective.value(x, (z, 0.0)) for x, z in zip(points, draws, strict=True)]
+    steps = np.arange(4.0)
+    ages = np.abs(steps[:, None] - steps)
+    covariance = wv.RBF(0.2).matrix(points, points) * (1.0 - rate) ** (ages / 2.0)
+    np.testing.assert_allclose(values, np.linalg.cholesky(covariance) @ draws, rtol=0, atol=1e-9)
+
+
 def test_a_static_function_has_one_value_a_point_even_where_points_crowd():
     rng = np.random.default_rng(6)
     points = np.concatenate((rng.uniform(size=(100, 2)), 0.5 + 1e-3 * rng.normal(size=(200, 2))))

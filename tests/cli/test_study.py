@@ -14,7 +14,7 @@ import sys
 import pytest
 
 import windvane as wv
-from windvane.cli import main
+from windvane.cli import main, place
 from windvane.cli.studies import common
 from windvane.cli.studies import delete as delete_verb
 from windvane.cli.studies import events as events_verb
@@ -461,8 +461,10 @@ def test_without_the_extra(shell, db, monkeypatch):
     def absent(module, extra):
         raise MissingExtra(f"this needs {module}: pip install 'windvane[{extra}]'")
 
-    monkeypatch.setattr(common, "require", absent)
+    monkeypatch.setattr(place, "require", absent)
     assert "pip install 'windvane[studies]'" in shell("list", 2)
+    monkeypatch.setattr(common, "require", absent)
+    assert "pip install 'windvane[studies]'" in shell("show press", 2)
 
 
 # -- with processes of their own: exit codes, pipes, terminals ---------------------------------------------

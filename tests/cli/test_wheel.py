@@ -77,7 +77,7 @@ def test_several_at_once_and_dates(shell):
         ("retract mill", 2, "either TRIAL or --record"),
         ("retract mill 1 --record 2", 2, "either TRIAL or --record"),
         ("retract mill 99", 3, "trial=99"),
-        ("retract mill --record 99", 3, "--record 99"),
+        ("retract mill --record 99", 3, "record=99"),
         ("correct mill 1 nan", 2, "y=nan"),
         ("correct mill 1 much", 2, "much"),
         ("correct mill --record 1 0.5", 4, "kind 'asked'"),

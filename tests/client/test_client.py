@@ -13,8 +13,9 @@ import pytest
 
 import windvane as wv
 import windvane.client
-from windvane.client import Client, RemoteStudy, RemoteTrial
+from windvane.client import Client, RemoteStudy
 from windvane.errors import Conflict, Forbidden, InvalidArgument, UnknownName
+from windvane.protocol import Trial
 
 pytest.importorskip("fastapi", reason="needs windvane[service]")
 pytest.importorskip("uvicorn", reason="needs windvane[service]")
@@ -70,7 +71,7 @@ def test_a_remote_study_does_what_one_in_process_does(client, kind, tmp_path):
         for got, want in zip(remote.predict([point, point]), local.predict([point, point]), strict=True):
             assert np.array_equal(got, want)
         assert (
-            [trial.number for trial in remote.trials()] == [trial.number for trial in local.pending()] == [5]
+            [trial.number for trial in remote.pending()] == [trial.number for trial in local.pending()] == [5]
         )
         assert remote.summary().tells == local.summary().tells == 5
 
@@ -92,7 +93,7 @@ def test_the_way_of_a_study(client, tmp_path):
     assert "plant" in [summary.name for summary in client.studies()]
     assert client.study("plant").summary().definition["metadata"] == {"line": 3}
     first, second = study.ask(metadata={"shift": "late"}), study.ask()
-    assert isinstance(first, RemoteTrial)
+    assert isinstance(first, Trial)
     assert first.metadata == {"shift": "late"}
     study.tell(second, 0.5)
     failed = study.fail(first, "no power")
@@ -250,7 +251,7 @@ def refused_at_last(call):
 def test_the_page_lists_everything():
     text = PAGE.read_text(encoding="utf-8")
     for kind in (Client, RemoteStudy):
-        for name in vars(kind):
+        for name in dir(kind):
             if not name.startswith("_") and name not in ("close", "space"):
                 assert re.search(rf"\b{name}\b", text), name
     for name in windvane.client.__all__:

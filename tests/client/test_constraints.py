@@ -60,7 +60,7 @@ def test_a_remote_study_does_what_one_in_process_does(client, tmp_path):
         assert remote.best().feasible is not None
         summary = remote.summary()
         assert (summary.violations, summary.last_violation, summary.safe) == (1, 6, 0.9)
-        assert summary.limits == OPTIONS["constraints"]
+        assert summary.constraints == OPTIONS["constraints"]
         (record,) = remote.events(violations=True)
         assert (tuple(record.violated), record.as_event().violated) == (("heat",), ("heat",))
         for study in (remote, local):

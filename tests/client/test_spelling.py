@@ -13,8 +13,9 @@ from windvane.client import Client
 from windvane.client.address import Address
 from windvane.client.problems import SAME, error_of
 from windvane.client.remote import RemoteStudy
-from windvane.client.spelling import options_json, space_json
+from windvane.client.spelling import options_json
 from windvane.errors import Forbidden, InvalidArgument, InvalidType, Unavailable, UnknownName
+from windvane.protocol.requests import space_json
 from windvane.spelling import plain
 
 SPACES = [
@@ -170,8 +171,10 @@ def test_unknown_names_are_found_before_anything_is_sent(tmp_path):
     study = RemoteStudy(Client("http://127.0.0.1:9", retries=0)._transport, "plant")
     with pytest.raises(UnknownName, match="kinds"):
         study.events(kinds=["tell"])
-    with pytest.raises(UnknownName, match="format"):
+    with pytest.raises(InvalidArgument, match="must end in"):
         study.export(tmp_path / "journal.xls")
+    with pytest.raises(UnknownName, match="format"):
+        study.export(tmp_path / "journal", "xls")
 
 
 def test_a_number_that_is_none_mentions_fail():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
+from windvane.calibration.runs import Luck, Path
 from windvane.errors import StorageFailure
 from windvane.experiments import triggers, triggers_page
 from windvane.experiments.executors import Borrowed
@@ -19,8 +20,6 @@ from windvane.experiments.triggers import (
     SIZES,
     WATCHING_CHANGE,
     WATCHING_STATIC,
-    Scene,
-    Staged,
     TriggerStudy,
     TriggerStudyPlan,
 )
@@ -35,68 +34,50 @@ class Inline(Executor):
         return future
 
 
-def test_drift_is_the_within_model_task():
-    staged, known = (
-        Staged(Scene(15, rate=0.03), seed=4),
-        wv.task("within-model", rate=0.03, horizon=15, seed=4),
-    )
-    for t in (1, 2, 15):
-        np.testing.assert_array_equal(staged.field(t), known.field(t))
-
-
-def test_a_jump_is_one_step_of_the_chain_and_all_else_stands_still():
-    size = 0.6
-    task = Staged(Scene(4, quiet=3, jump=size), seed=1)
-    fresh = Staged(Scene(4, quiet=3, jump=1.0), seed=1).field(4)  # at size 1 nothing but g is left
-    for t in (2, 3):
-        np.testing.assert_array_equal(task.field(t), task.field(1))
-    np.testing.assert_allclose(task.field(4), 0.8 * task.field(3) + 0.6 * fresh, atol=1e-12)
-    np.testing.assert_array_equal(task.field(7), task.field(4))
-    assert not np.allclose(task.field(4), task.field(3))
-
-
-@pytest.mark.parametrize("scene", [Scene(12), Scene(12, quiet=8, jump=1.0), Scene(20, rate=0.1)], ids=str)
-def test_a_first_alarm_is_the_first_reset_of_a_real_run(scene):
-    watching = (wv.ExactBound(0.5), wv.EDetector(0.5), wv.PosteriorBound(0.9), wv.EDetector(run_length=20))
+@pytest.mark.parametrize(("quiet", "rate"), [(0, 0.0), (8, 0.0), (0, 0.1)], ids=["static", "jumps", "drift"])
+def test_a_first_alarm_is_the_first_reset_of_a_real_run(monkeypatch, quiet, rate):
+    monkeypatch.setattr(triggers, "SIZES", (0.5, 1.0))
+    some = (wv.ExactBound(0.5), wv.EDetector(0.5), wv.PosteriorBound(0.9), wv.EDetector(run_length=20))
+    plan = triggers.simulated(dict(enumerate(some)), 20, 3, quiet=quiet, rate=rate)
     outcomes = set()
-    for seed in range(4):
-        found = triggers.first_alarms(scene, watching, seed)
-        task = Staged(scene, seed)
-        for trigger, alarm in zip(watching, found, strict=True):
-            opt = wv.make(
-                "et-gp-ucb",
-                task.space,
-                kernel=task.kernel,
-                noise_variance=task.noise_variance,
-                trigger=trigger,
-                seed=triggers.optimizer_seed(seed),
-            )
-            resets = wv.simulate(opt, task, seed=seed).resets
-            assert alarm == (resets[0] if resets.size else NEVER)
-            outcomes.add(alarm == NEVER)
+    for run in range(4):
+        found = triggers.alarms_at_jumps(plan, run) if quiet else [triggers.first_alarms(plan, run)]
+        for share, alarms in zip(plan.jumps or (0.0,), found, strict=True):
+            expected = [first_reset(plan, run, one, share) for one in plan.contestants]
+            assert alarms == expected
+            outcomes |= {alarm == NEVER for alarm in expected}
     assert False in outcomes
 
 
-def test_the_first_query_is_not_drawn_from_the_bits_of_the_objective():
-    """They are, if both have the same seed: see `optimizer_seed`."""
-    task, bits = Staged(Scene(1), 5), np.random.default_rng((5, 1)).random(2)
-    opt = wv.make(
-        "gp-ucb", task.space, kernel=task.kernel, noise_variance=0.02, seed=triggers.optimizer_seed(5)
-    )
-    assert not np.allclose(opt.ask(), bits)
+def first_reset(plan, run, composition, share):
+    path = Path(plan, Luck(plan, run), composition)
+    for step in range(1, plan.steps + 1):
+        if step == plan.jump_at:
+            path.objective.jump(share)
+        if path.step().reset:
+            return step
+    return NEVER
 
 
-def test_what_comes_out_depends_on_the_seeds_alone(monkeypatch):
+def test_a_size_is_the_root_of_the_share_that_is_replaced():
+    assert triggers.simulated({}, 9, 0, quiet=4).jumps == pytest.approx([size**2 for size in SIZES])
+    assert triggers.simulated({}, 9, 0, quiet=4).jump_at == 5
+    assert triggers.simulated({}, 9, 0).jumps == ()
+
+
+def test_what_comes_out_depends_on_the_seed_alone(monkeypatch):
     plan = TriggerStudyPlan(static=3, moving=1, lengths=2)
+    monkeypatch.setattr(triggers, "STATIC_STEPS", 4)
+    monkeypatch.setattr(triggers, "QUIET_STEPS", 3)
+    monkeypatch.setattr(triggers, "JUMP_STEPS", 3)
+    monkeypatch.setattr(triggers, "DRIFT_STEPS", 6)
+    monkeypatch.setattr(triggers, "SIZES", (1.0,))
+    monkeypatch.setattr(triggers, "RATES", (0.5,))
     done = []
-    for batch in (1, 20):
-        monkeypatch.setattr(triggers, "BATCH", batch)
-        monkeypatch.setattr(triggers, "STATIC_STEPS", 4)
-        monkeypatch.setattr(triggers, "SIZES", (1.0,))
-        monkeypatch.setattr(triggers, "RATES", (0.5,))
+    for _ in range(2):
         ticks = []
-        study = triggers.conduct(plan, 7, Borrowed(Inline()), on_batch=lambda: ticks.append(1))  # noqa: B023
-        assert len(ticks) == plan.batches
+        study = triggers.conduct(plan, 7, Borrowed(Inline()), on_run=lambda: ticks.append(1))  # noqa: B023
+        assert len(ticks) == plan.runs == 3 + 1 + 1 + 2
         done.append(study)
     assert done[0].plain == done[1].plain
     assert done[0].static.shape == (3, len(WATCHING_STATIC))

@@ -117,7 +117,7 @@ def test_the_best_and_a_trial():
     found = read(wv.Best({"mode": EVIL}, 1.5, 0.25))
     assert [f"mode={EVIL}", "1.5 ± 0.25"] == [text for text in found.texts if "=" in text or "±" in text]
     assert "arm 3" in read(wv.Best(3, 0.0, 1.0)).texts
-    from windvane.study.trial import Trial
+    from windvane.protocol.records import Trial
 
     found = read(Trial(3, [0.5], 0.0, 60.0, metadata={EVIL: EVIL}))
     assert "trial 3" in found.texts

@@ -38,6 +38,7 @@ class CalibrationPlan:
     jump_at: int
     jumps: tuple[float, ...]
     seed: int
+    rate: float = 0.0  # of drift, all the time
 
 
 class RunOutcome(NamedTuple):
@@ -62,7 +63,7 @@ class Path:
     def __init__(self, plan: CalibrationPlan, luck: Luck, composition: Composition) -> None:
         self._plan, self._luck = plan, luck
         self.optimizer = Optimizer(plan.space, composition, goal=plan.goal, seed=luck.seed)
-        self.objective = Objective(plan.kernel)
+        self.objective = Objective(plan.kernel, plan.rate)
         self.events: list[Event] = []
 
     def step(self) -> Event:
@@ -172,6 +173,13 @@ def one_run(plan: CalibrationPlan, run: int) -> RunOutcome:
                 if _alarmed(event):
                     alarms[number].append(step)
     return RunOutcome(tuple(map(tuple, alarms)), tuple(map(tuple, delays)))
+
+
+def first_resets(plan: CalibrationPlan, run: int) -> tuple[int | None, ...]:
+    """The step of each contestant's first reset, if there is one; the jumps of the plan do not happen."""
+    with one_thread.hold():
+        found = _delays(Crowd(plan, Luck(plan, run)), plan.steps)
+    return tuple(found.get(number) for number in range(len(plan.contestants)))
 
 
 def _delays(crowd: Crowd, rest: int) -> dict[int, int]:

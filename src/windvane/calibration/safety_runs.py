@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from windvane.calibration.functions import Sample
+from windvane.calibration.functions import Drifting, Sample, moved
 from windvane.checks import Array
 from windvane.composition import Composition
 from windvane.constraints import Constraint
@@ -23,7 +23,6 @@ from windvane.optimizer import Optimizer
 from windvane.spaces.base import Domain
 from windvane.threads import one_thread
 
-NEW = 1e3  # how far the clock moves where nothing is left of what was
 TRIES = 10_000  # draws of a constraint at the starts, until they keep the margin
 
 
@@ -61,37 +60,13 @@ class SafetyRun(NamedTuple):
     gains: tuple[tuple[float, ...], ...]
 
 
-class Drifting:
-    """A kernel in space, on points with one more coordinate: what the clock says.
-
-    >>> from windvane.kernels import RBF
-    >>> Drifting(RBF(0.2)).matrix(np.array([[0.5, 0.0]]), np.array([[0.5, 0.0], [0.5, np.log(2.0)]]))
-    array([[1. , 0.5]])
-    """
-
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
-
-    def diagonal(self, X: Array) -> Array:
-        """The prior variances, n."""
-        return self._kernel.diagonal(X[:, :-1])
-
-    def matrix(self, X: Array, Z: Array) -> Array:
-        """The covariances, n x m."""
-        return self._kernel.matrix(X[:, :-1], Z[:, :-1]) * np.exp(-np.abs(X[:, None, -1] - Z[None, :, -1]))
-
-
 def clock(rate: float, jump: float, jump_at: int, step: int) -> float:
     """What the clock says at a step, from 1.
 
     >>> clock(0.0, 0.0, 5, 9), round(math.exp(-clock(0.0, 0.75, 5, 5)), 9), clock(0.0, 0.75, 5, 4)
     (0.0, 0.5, 0.0)
     """
-    return (step - 1) * _moved(rate) + (_moved(jump) if step >= jump_at else 0.0)
-
-
-def _moved(share: float) -> float:
-    return NEW if share >= 1.0 else -0.5 * math.log1p(-share)
+    return (step - 1) * moved(rate) + (moved(jump) if step >= jump_at else 0.0)
 
 
 class SafetyLuck:

@@ -135,6 +135,7 @@ def register(verb: VerbParser) -> None:
         help=f"of each algorithm on each task (default: {RUNS}, of a suite {suite.RUNS}, quick: {QUICK})",
     )
     running.add_arguments(verb, out="out/bench")
+    running.add_data(verb)
     verb.add_argument("--json", action="store_true", help="the leaderboard as JSON on standard output")
     verb.set_defaults(run=run, seed=None)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
-import io
 import json
 import os
 import re
@@ -33,7 +31,7 @@ from windvane.cli.calibrate_safety import (
     asked_of_safety,
     refuse_without_safe,
 )
-from windvane.cli.running import EXTRA, writable
+from windvane.cli.running import EXTRA, csv_of, progress
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.experiments.executors import Processes
@@ -218,16 +216,7 @@ def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
     asked = _asked(given) if given.safe is None else asked_of_safety(given, KERNELS)
     jobs = integer("--jobs", given.jobs, at_least=1)
     with ExitStack() as stack:
-        bars = terminal.bars(EXTRA)
-        bar = bars.add_task("runs", note="")
-
-        def on_progress(done: int, total: int) -> None:
-            if done == 0:  # everything has been validated, and nothing has run
-                if given.out is not None:
-                    writable(given.out)
-                stack.enter_context(bars)
-            bars.update(bar, completed=done, total=total)
-
+        on_progress = stack.enter_context(progress("runs", given.out))
         workers: Any = stack.enter_context(Processes(jobs).start()) if jobs > 1 else 1
         found: Calibration | SafetyCalibration = work(**asked, jobs=workers, on_progress=on_progress)
         return found
@@ -235,13 +224,8 @@ def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
 
 def write(report: Calibration | SafetyCalibration, folder: Path) -> None:
     """The table, one record per line, every run, and the figure."""
-    table = io.StringIO()
-    records = report.records()
-    lines = csv.DictWriter(table, records[0], lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(records)
     write_text(folder / "calibration.txt", f"{report}\n")
-    write_text(folder / "calibration.csv", table.getvalue())
+    write_text(folder / "calibration.csv", csv_of(report.records()))
     write_text(folder / "calibration.json", json.dumps(report.as_dict(), indent=1) + "\n")
     save(report.plot(), folder)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from windvane.cli.place import add_database
-from windvane.cli.studies.common import EXTRA, database, progress, say
+from windvane.cli.place import EXTRA, add_database, database
+from windvane.cli.studies.common import progress, say
 from windvane.cli.verbs import VerbParser
 from windvane.extras import require
 

@@ -13,36 +13,21 @@ from windvane.cli.terminal import spell_out
 from windvane.cli.verbs import Verb, VerbParser, add_verbs
 from windvane.errors import Conflict, CorruptState, InvalidArgument, UnknownName, WindvaneError
 
-HERE = "windvane.cli"
 VERBS = (
-    Verb("list", "algorithms, triggers, tasks and experiments, one line each", f"{HERE}.listing:register"),
-    Verb("demo", "auto, told nothing, beside rivals on three worlds, and a picture", f"{HERE}.demo:register"),
-    Verb("bench", "a leaderboard: algorithms, your own too, on tasks that change", f"{HERE}.bench:register"),
-    Verb("reproduce", "the paper's tables and figures", f"{HERE}.reproduce:register"),
-    Verb(
-        "bound", "Theorem 1's regret bound, term by term, and Corollary 1's windows", f"{HERE}.bound:register"
-    ),
-    Verb("triggers", "false alarms and delays of each trigger, side by side", f"{HERE}.triggers:register"),
-    Verb(
-        "calibrate",
-        "false alarms and delays of a delta or a trigger in your setting, by simulation",
-        f"{HERE}.calibrate:register",
-    ),
-    Verb(
-        "replay",
-        "what algorithms would have said about a log of measurements, and when reset",
-        f"{HERE}.replay:register",
-    ),
-    Verb("study", "create, ask, tell and look at studies in a database", f"{HERE}.study:register"),
-    Verb("doctor", "look at a database from end to end: is anything broken?", f"{HERE}.doctor:register"),
-    Verb("backup", "copy a database while it is in use", f"{HERE}.backup:register"),
-    Verb("serve", "studies over HTTP, with a live page", f"{HERE}.serve:register"),
-    Verb("token", "add, list and revoke the tokens of the service", f"{HERE}.token:register"),
-    Verb(
-        "webhook",
-        "call an address when a study resets or breaks a constraint: add, list, remove",
-        f"{HERE}.webhook:register",
-    ),
+    Verb("list", "algorithms, triggers, tasks and experiments, one line each", "listing"),
+    Verb("demo", "auto, told nothing, beside rivals on three worlds, and a picture"),
+    Verb("bench", "a leaderboard: algorithms, your own too, on tasks that change"),
+    Verb("reproduce", "the paper's tables and figures"),
+    Verb("bound", "Theorem 1's regret bound, term by term, and Corollary 1's windows"),
+    Verb("triggers", "false alarms and delays of each trigger, side by side"),
+    Verb("calibrate", "false alarms and delays of a delta or a trigger in your setting, by simulation"),
+    Verb("replay", "what algorithms would have said about a log of measurements, and when reset"),
+    Verb("study", "create, ask, tell and look at studies in a database"),
+    Verb("doctor", "look at a database from end to end: is anything broken?"),
+    Verb("backup", "copy a database while it is in use"),
+    Verb("serve", "studies over HTTP, with a live page"),
+    Verb("token", "add, list and revoke the tokens of the service"),
+    Verb("webhook", "call an address when a study resets or breaks a constraint: add, list, remove"),
 )
 
 
@@ -54,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Start with `windvane demo`. `windvane VERB --help` explains a verb.",
     )
     top.add_argument("--version", action="version", version=f"windvane {__version__}")
-    add_verbs(top, VERBS, dest="verb", parser_class=VerbParser)
+    add_verbs(top, VERBS, package="windvane.cli", dest="verb", parser_class=VerbParser)
     return top
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from windvane.checks import integer
 from windvane.cli import terminal
 from windvane.cli.columns import add_columns, columns_from
-from windvane.cli.running import EXTRA, writable
+from windvane.cli.running import EXTRA, csv_of, progress
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
@@ -108,17 +105,7 @@ def run(given: argparse.Namespace) -> None:
         )
     if given.ignore_times:
         log = log.without_times()
-    with ExitStack() as stack:
-        bars = terminal.bars(EXTRA)
-        bar = bars.add_task("measurements", note="")
-
-        def on_progress(done: int, total: int) -> None:
-            if done == 0:  # everything has been validated, and nothing has run
-                if given.out is not None:
-                    writable(given.out)
-                stack.enter_context(bars)
-            bars.update(bar, completed=done, total=total)
-
+    with progress("measurements", given.out) as on_progress:
         found = replay(
             log,
             given.algorithm or ["auto"],
@@ -142,14 +129,9 @@ def run(given: argparse.Namespace) -> None:
 
 def write(found: Replay, folder: Path) -> None:
     """The report, everything, one line per algorithm and measurement, and the figure."""
-    table = io.StringIO()
-    records = found.records()
-    lines = csv.DictWriter(table, records[0], lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(records)
     write_text(folder / "replay.txt", f"{found}\n")
     write_text(folder / "replay.json", json.dumps(found.as_dict(), indent=1, allow_nan=False) + "\n")
-    write_text(folder / "events.csv", table.getvalue())
+    write_text(folder / "events.csv", csv_of(found.records()))
     save(found.plot(), folder)
 
 

@@ -50,6 +50,7 @@ def register(verb: VerbParser) -> None:
     verb.add_argument("names", nargs="+", metavar="NAME", help="experiments, or `all`")
     verb.add_argument("--runs", type=int, help="runs per cell (default: as many as the paper)")
     running.add_arguments(verb, out="out/reproduce")
+    running.add_data(verb)
     verb.add_argument("--synthetic", action="store_true", help="documented stand-ins where data are missing")
     verb.add_argument("--markdown", type=Path, metavar="FILE", help="also write the report as Markdown")
     verb.set_defaults(run=run)

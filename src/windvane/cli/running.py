@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
+import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +26,18 @@ from windvane.extras import require
 EXTRA = "experiments"
 
 
-def add_arguments(verb: argparse.ArgumentParser, out: str) -> None:
-    """--quick, --jobs, --dask, --seed, --out and --data; `out` is the folder unless another is given."""
-    verb.add_argument("--quick", action="store_true", help="a few runs each: shapes, not figures to quote")
+def add_arguments(verb: argparse.ArgumentParser, out: str, few: str = "a few runs each") -> None:
+    """--quick, --jobs, --dask, --seed and --out; `out` is the folder unless another is given."""
+    verb.add_argument("--quick", action="store_true", help=f"{few}: shapes, not figures to quote")
     cores = os.cpu_count() or 1
     verb.add_argument("--jobs", type=int, default=cores, help="local processes (default: cores)")
     verb.add_argument("--dask", metavar="ADDRESS", help="run on an existing Dask cluster instead")
     verb.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
     verb.add_argument("--out", type=Path, default=Path(out), help="folder (default: %(default)s)")
+
+
+def add_data(verb: argparse.ArgumentParser) -> None:
+    """--data."""
     verb.add_argument("--data", type=Path, help="folder with the temperature and stock data")
 
 
@@ -76,6 +82,32 @@ def writable(out: Path) -> None:
         raise StorageFailure(
             f"--out {out}: {error.strerror or error}; choose a folder you can write to"
         ) from error
+
+
+@contextlib.contextmanager
+def progress(what: str, out: Path | None) -> Iterator[Callable[[int, int], None]]:
+    """Called with (done, total); at 0, when all is validated and nothing has run, the folder is made."""
+    with contextlib.ExitStack() as stack:
+        bars = terminal.bars(EXTRA)
+        bar = bars.add_task(what, note="")
+
+        def on_progress(done: int, total: int) -> None:
+            if done == 0:
+                if out is not None:
+                    writable(out)
+                stack.enter_context(bars)
+            bars.update(bar, completed=done, total=total)
+
+        yield on_progress
+
+
+def csv_of(records: Sequence[Mapping[str, Any]]) -> str:
+    """One line per record, below their names."""
+    table = io.StringIO()
+    lines = csv.DictWriter(table, records[0], lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(records)
+    return table.getvalue()
 
 
 @contextlib.contextmanager

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from windvane.cli.verbs import Verb, VerbParser, Words, add_verbs
 
-HERE = "windvane.cli.studies"
 VERBS = (
-    Verb("create", "begin a study; the database is made if there is none", f"{HERE}.create:register"),
-    Verb("list", "all studies at a glance", f"{HERE}.listing:register"),
-    Verb(
-        "show",
-        "a study: its space, its counts, the trials that are out, the last reset",
-        f"{HERE}.show:register",
-    ),
-    Verb("ask", "a point to evaluate, and the number of its trial", f"{HERE}.ask:register"),
-    Verb("tell", "the value observed in a trial, or at a point of your own", f"{HERE}.tell:register"),
-    Verb("fail", "an evaluation that gave no number", f"{HERE}.fail:register"),
-    Verb("reset", "say that the system has changed", f"{HERE}.reset:register"),
-    Verb("retract", "take back a value that was wrong", f"{HERE}.amending:register_retract"),
-    Verb("correct", "another value for a trial", f"{HERE}.amending:register_correct"),
-    Verb("change-space", "go on with other bounds or options", f"{HERE}.change_space:register"),
-    Verb("best", "the point believed best now, and what to expect there", f"{HERE}.best:register"),
-    Verb("events", "the journal: what was asked, told, failed, expired", f"{HERE}.events:register"),
-    Verb("explain", "why the last reset happened, and what is believed now", f"{HERE}.explain:register"),
-    Verb("predict", "mean and standard deviation of the objective at points", f"{HERE}.predict:register"),
-    Verb("export", "the journal as CSV, JSON lines or Parquet", f"{HERE}.export:register"),
-    Verb("import", "tell a study everything in a log", f"{HERE}.importing:register"),
-    Verb("rebuild", "make a checkpoint anew from the journal", f"{HERE}.rebuild:register"),
-    Verb("delete", "delete a study and its journal; there is no way back", f"{HERE}.delete:register"),
+    Verb("create", "begin a study; the database is made if there is none"),
+    Verb("list", "all studies at a glance", "listing"),
+    Verb("show", "a study: its space, its counts, the trials that are out, the last reset"),
+    Verb("ask", "a point to evaluate, and the number of its trial"),
+    Verb("tell", "the value observed in a trial, or at a point of your own"),
+    Verb("fail", "an evaluation that gave no number"),
+    Verb("reset", "say that the system has changed"),
+    Verb("retract", "take back a value that was wrong", "amending", "register_retract"),
+    Verb("correct", "another value for a trial", "amending", "register_correct"),
+    Verb("change-space", "go on with other bounds or options", "change_space"),
+    Verb("best", "the point believed best now, and what to expect there"),
+    Verb("events", "the journal: what was asked, told, failed, expired"),
+    Verb("explain", "why the last reset happened, and what is believed now"),
+    Verb("predict", "mean and standard deviation of the objective at points"),
+    Verb("export", "the journal as CSV, JSON lines or Parquet"),
+    Verb("import", "tell a study everything in a log", "importing"),
+    Verb("rebuild", "make a checkpoint anew from the journal"),
+    Verb("delete", "delete a study and its journal; there is no way back"),
 )
 
 DESCRIPTION = """\
@@ -57,4 +52,4 @@ messages to standard error, so that output can be piped. Guide: docs/how-to/stud
 def register(verb: VerbParser) -> None:
     """The verbs of a study."""
     verb.described(DESCRIPTION, EPILOG)
-    add_verbs(verb, VERBS, dest="action", parser_class=Words)
+    add_verbs(verb, VERBS, package="windvane.cli.studies", dest="action", parser_class=Words)

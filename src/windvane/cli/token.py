@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from typing import Any
 
-from windvane.cli.place import add_database
+from windvane.cli import place
 from windvane.cli.tables import lines, moment
 from windvane.cli.verbs import VerbParser
-from windvane.extras import require
-
-EXTRA = "studies"
 
 
 def register(verb: VerbParser) -> None:
@@ -21,7 +17,6 @@ def register(verb: VerbParser) -> None:
         "While a database has no tokens, `windvane serve` lets this machine in and nobody else. "
         "With tokens, every request needs one. Only a digest is kept: a token is shown once."
     )
-    verb.set_defaults(run=lambda _given: verb.print_help())
     actions = verb.add_subparsers(dest="action", metavar="ACTION")
     new = actions.add_parser("add", help="make a token and print it, this once")
     new.add_argument("label", help="what it is for, to tell it from others")
@@ -29,25 +24,18 @@ def register(verb: VerbParser) -> None:
     every = actions.add_parser("list", help="all tokens, without their secrets")
     gone = actions.add_parser("revoke", help="make a token worthless, within a few seconds")
     gone.add_argument("id", type=int, help="its number in the list")
-    for action, carry_out in ((new, _add), (every, _list), (gone, _revoke)):
-        add_database(action)
-        action.add_argument("--json", action="store_true", help="for scripts")
-        action.set_defaults(run=carry_out)
-
-
-def _database(given: argparse.Namespace, create: bool = False) -> Any:
-    return require("windvane.storage", EXTRA).Database(given.db, create=create)
+    place.add_actions(verb, {new: _add, every: _list, gone: _revoke})
 
 
 def _add(given: argparse.Namespace) -> None:
     scopes = ("read",) if given.read_only else ("read", "write")
-    with _database(given, create=True) as database:
+    with place.database(given, create=True) as database:
         secret = database.tokens.add(given.label, scopes)
     print(json.dumps({"token": secret, "scopes": scopes}) if given.json else secret)
 
 
 def _list(given: argparse.Namespace) -> None:
-    with _database(given) as database:
+    with place.database(given) as database:
         found = database.tokens.list()
     if given.json:
         print(json.dumps([asdict(token) for token in found]))
@@ -57,7 +45,7 @@ def _list(given: argparse.Namespace) -> None:
 
 
 def _revoke(given: argparse.Namespace) -> None:
-    with _database(given) as database:
+    with place.database(given) as database:
         database.tokens.revoke(given.id)
         left = len(database.tokens.list())
     if given.json:

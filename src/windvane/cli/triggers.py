@@ -21,8 +21,8 @@ from windvane.extras import require
 
 DESCRIPTION = """\
 Counts how often each trigger fires while nothing changes, against what it promises, and how long it takes
-to notice a jump or slow drift. Each run answers for all triggers: until its first reset ET-GP-UCB is
-GP-UCB, whatever its trigger."""
+to notice a jump or slow drift, by the same simulations as `windvane calibrate`. Each run answers for all
+triggers: until its first reset ET-GP-UCB is GP-UCB, whatever its trigger."""
 
 EPILOG = """\
 examples:
@@ -35,14 +35,7 @@ files in OUT: triggers.md, triggers.json (every first alarm), figure.png, figure
 def register(verb: VerbParser) -> None:
     """The arguments of the verb."""
     verb.described(DESCRIPTION, EPILOG)
-    verb.add_argument(
-        "--quick", action="store_true", help="a tenth of the runs: shapes, not figures to quote"
-    )
-    cores = os.cpu_count() or 1
-    verb.add_argument("--jobs", type=int, default=cores, help="local processes (default: cores)")
-    verb.add_argument("--dask", metavar="ADDRESS", help="run on an existing Dask cluster instead")
-    verb.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
-    verb.add_argument("--out", type=Path, default=Path("out/triggers"), help="folder (default: %(default)s)")
+    running.add_arguments(verb, "out/triggers", few="a tenth of the runs")
     verb.add_argument("--markdown", type=Path, metavar="FILE", help="also write the page there")
     verb.set_defaults(run=run)
 
@@ -57,8 +50,8 @@ def run(given: argparse.Namespace) -> None:
     if given.markdown is not None and given.markdown.is_dir():
         raise StorageFailure(f"--markdown {given.markdown}: is a folder; must be a file")
     with terminal.bars(EXTRA) as bars:
-        bar = bars.add_task("triggers", total=plan.batches, note="")
-        study = triggers.conduct(plan, first, workers, on_batch=lambda: bars.advance(bar))
+        bar = bars.add_task("triggers", total=plan.runs, note="")
+        study = triggers.conduct(plan, first, workers, on_run=lambda: bars.advance(bar))
     triggers_page.write(study, given.out, _command(given), given.markdown)
     _show(console, study)
     files = "triggers.md, triggers.json, figure.png, figure.pdf"

@@ -12,11 +12,15 @@ NEGATIVE = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 
 
 class Verb(NamedTuple):
-    """A word, what it does in one line, and the function that adds its arguments, as MODULE:FUNCTION."""
+    """A word, what it does in one line, and the module and function that add its arguments.
+
+    The module is called like the word unless it says otherwise.
+    """
 
     word: str
     summary: str
-    register: str
+    module: str = ""
+    function: str = "register"
 
 
 class VerbParser(argparse.ArgumentParser):
@@ -64,11 +68,17 @@ class Words(VerbParser):
 
 
 def add_verbs(
-    parser: argparse.ArgumentParser, verbs: Sequence[Verb], *, dest: str, parser_class: type[VerbParser]
+    parser: argparse.ArgumentParser,
+    verbs: Sequence[Verb],
+    *,
+    package: str,
+    dest: str,
+    parser_class: type[VerbParser],
 ) -> None:
-    """The verbs below a parser; without one, the help is what was asked for."""
+    """The verbs of a package below a parser; without one, the help is what was asked for."""
     parser.set_defaults(run=lambda _given: parser.print_help())
     group: Any = parser.add_subparsers(dest=dest, metavar="VERB", parser_class=parser_class)
     for verb in verbs:
         sentence = f"{verb.summary[0].upper()}{verb.summary[1:]}."
-        group.add_parser(verb.word, help=verb.summary, description=sentence, register=verb.register)
+        place = f"{package}.{verb.module or verb.word}:{verb.function}"
+        group.add_parser(verb.word, help=verb.summary, description=sentence, register=place)

@@ -7,12 +7,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from windvane.cli.place import add_database
+from windvane.cli import place
 from windvane.cli.tables import lines, moment
 from windvane.cli.verbs import VerbParser
-from windvane.extras import require
 
-EXTRA = "studies"
 NEWS = ("reset", "violation")
 
 
@@ -23,7 +21,6 @@ def register(verb: VerbParser) -> None:
         "limit, signed, and again if it fails. They are managed here and not over HTTP: whoever runs the "
         "server decides whom it calls."
     )
-    verb.set_defaults(run=lambda _given: verb.print_help())
     actions = verb.add_subparsers(dest="action", metavar="ACTION")
     new = actions.add_parser("add", help="add an address and print the secret that signs the calls")
     new.add_argument("url", help="http:// or https:// address")
@@ -34,18 +31,11 @@ def register(verb: VerbParser) -> None:
     every = actions.add_parser("list", help="all webhooks and their last deliveries, without their secrets")
     gone = actions.add_parser("remove", help="call an address no more")
     gone.add_argument("id", type=int, help="its number in the list")
-    for action, carry_out in ((new, _add), (every, _list), (gone, _remove)):
-        add_database(action)
-        action.add_argument("--json", action="store_true", help="for scripts")
-        action.set_defaults(run=carry_out)
-
-
-def _database(given: argparse.Namespace, create: bool = False) -> Any:
-    return require("windvane.storage", EXTRA).Database(given.db, create=create)
+    place.add_actions(verb, {new: _add, every: _list, gone: _remove})
 
 
 def _add(given: argparse.Namespace) -> None:
-    with _database(given, create=given.study is None) as database:
+    with place.database(given, create=given.study is None) as database:
         made = database.webhooks.add(given.url, given.study, None, on=given.on or NEWS)
     if given.json:
         print(json.dumps(asdict(made)))
@@ -56,7 +46,7 @@ def _add(given: argparse.Namespace) -> None:
 
 
 def _list(given: argparse.Namespace) -> None:
-    with _database(given) as database:
+    with place.database(given) as database:
         hooks, sent = database.webhooks.list(), database.deliveries.recent(100)
     if given.json:
         shown = [
@@ -90,7 +80,7 @@ def _last(hook: int, sent: list[Any]) -> str:
 
 
 def _remove(given: argparse.Namespace) -> None:
-    with _database(given) as database:
+    with place.database(given) as database:
         database.webhooks.remove(given.id)
     if given.json:
         print(json.dumps({"removed": given.id}))

@@ -7,11 +7,14 @@ from typing import Any
 
 from windvane.checks import integer, real
 from windvane.client.address import Address
-from windvane.client.answers import RemoteSummary, listed, read
+from windvane.client.answers import listed, read
 from windvane.client.remote import RemoteStudy
-from windvane.client.spelling import body, expiry, options_json, space_json
+from windvane.client.spelling import body, options_json
 from windvane.client.transport import Request, Transport
 from windvane.errors import InvalidArgument
+from windvane.protocol import Summary
+from windvane.protocol.checks import metadata_of
+from windvane.protocol.requests import given, space_json
 from windvane.spaces import Domain
 
 DAY = 86_400.0
@@ -55,10 +58,10 @@ class Client:
         """Close the connections of all threads; the next request opens another."""
         self._transport.close()
 
-    def studies(self) -> list[RemoteSummary]:
+    def studies(self) -> list[Summary]:
         """All studies, by name."""
         found = self._transport.json(Request("GET", "/v1/studies"))
-        return [read(RemoteSummary, each) for each in listed(found, "studies")]
+        return [read(Summary, each) for each in listed(found, "studies")]
 
     def create(
         self,
@@ -77,18 +80,18 @@ class Client:
         This is not tried again after a connection broke: whose study the second attempt would find there is
         not to be known.
         """
-        sent = body(
+        sent = given(
             name=name,
             space=space_json(space),
             algorithm=algorithm,
             goal=goal,
             seed=seed,
-            expires_after=expiry(expires_after),
-            metadata=None if metadata is None else dict(metadata),
+            metadata=metadata_of(metadata) or None,
             options=options_json(options) or None,
         )
-        made = self._transport.json(Request("POST", "/v1/studies", sent, repeat=False))
-        return RemoteStudy(self._transport, read(RemoteSummary, made).name)
+        sent["expires_after"] = expires_after  # None: never
+        made = self._transport.json(Request("POST", "/v1/studies", body(sent), repeat=False))
+        return RemoteStudy(self._transport, read(Summary, made).name)
 
     def study(self, name: str) -> RemoteStudy:
         """A study that exists; `UnknownName` if it does not."""

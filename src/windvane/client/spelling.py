@@ -1,4 +1,4 @@
-"""What is sent: spaces, points and options as plain JSON."""
+"""What is sent: options and bodies as plain JSON."""
 
 from __future__ import annotations
 
@@ -11,22 +11,7 @@ import numpy as np
 from windvane.codec import encode
 from windvane.constraints import Constraint, constraint_to_json
 from windvane.errors import InvalidArgument
-from windvane.spaces import Domain
-from windvane.spelling import plain, space_to_json
-
-
-def space_json(space: Domain | Mapping[str, Any]) -> Any:
-    """A space as the service reads it; what is JSON already stays as it is.
-
-    >>> from windvane.spaces import Choice, Real, Space
-    >>> space_json(Space(gain=Real(0.1, 10, log=True), mode=Choice(["a", "b"])))
-    {'parameters': {'gain': {'real': [0.1, 10.0], 'log': True}, 'mode': {'choice': ['a', 'b']}}}
-    >>> space_json({"arms": 3})
-    {'arms': 3}
-    """
-    if isinstance(space, Mapping):
-        return dict(space)
-    return space_to_json(space)
+from windvane.spelling import plain
 
 
 def options_json(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,21 +35,11 @@ def _option(name: str, value: Any) -> Any:
     return value if isinstance(value, dict) else encode(value)
 
 
-NULL: Any = object()  # where null means something else than nothing at all
-UNSET: Any = object()  # an argument that was left out, where None means something
-
-
-def expiry(expires_after: Any) -> Any:
-    """`expires_after` as `body` takes it: None is never, left out is what the study says."""
-    return None if expires_after is UNSET else NULL if expires_after is None else expires_after
-
-
-def body(**fields: Any) -> bytes:
-    """The fields that are not None, as a request's body; `NULL` is sent as null."""
-    given = {name: None if value is NULL else value for name, value in fields.items() if value is not None}
-    for name, value in given.items():
+def body(fields: Mapping[str, Any]) -> bytes:
+    """The body of a request."""
+    for name, value in fields.items():
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidArgument(f"{name}: must be plain JSON without NaN or infinity ({error})") from None
-    return json.dumps(given, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(fields, allow_nan=False, separators=(",", ":")).encode()

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from windvane.client.answers import RemoteRecord, read
+from windvane.client.answers import read
 from windvane.client.transport import Later, Request, Transport, pause
 from windvane.errors import Unavailable
+from windvane.protocol import Record
 
 SILENCE = 45.0  # seconds; a service that lives says so every 15
 STEADY = 1.0  # seconds that a connection without a record must have lasted to count as one
@@ -53,7 +54,7 @@ def messages(lines: Iterator[bytes]) -> Iterator[Message]:
             name = value
 
 
-def records(transport: Transport, path: str, after: int, patience: float) -> Iterator[RemoteRecord]:
+def records(transport: Transport, path: str, after: int, patience: float) -> Iterator[Record]:
     """The records after a number, and each new one as it comes.
 
     A broken connection is opened again after the last record, for `patience` seconds on end.
@@ -87,7 +88,7 @@ class _Trouble:
         self._since: float | None = None
         self._failures = 0
 
-    def heard(self, record: RemoteRecord | None) -> None:
+    def heard(self, record: Record | None) -> None:
         """A connection was made (None), or a record came."""
         self._ever = True
         self._open = self._open or time.monotonic()
@@ -106,7 +107,7 @@ class _Trouble:
         return pause(min(self._failures, 7), failed.wait)
 
 
-def _connected(transport: Transport, path: str, after: int) -> Iterator[RemoteRecord | None]:
+def _connected(transport: Transport, path: str, after: int) -> Iterator[Record | None]:
     """The records of one connection, after a None once it is made."""
     request = Request("GET", f"{path}?{urlencode({'after': after})}", accept=TYPE)
     with transport.answer(request) as response:
@@ -114,7 +115,7 @@ def _connected(transport: Transport, path: str, after: int) -> Iterator[RemoteRe
             raise Unavailable(f"{transport.address}: answered with no stream; is this a Windvane service?")
         yield None
         for message in messages(_lines(response)):
-            yield read(RemoteRecord, _parsed(message.data))
+            yield read(Record, _parsed(message.data))
 
 
 def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:

@@ -1,15 +1,14 @@
 """Triggers side by side: false alarms while nothing changes, delays after a jump and under slow drift.
 
-Until its first reset ET-GP-UCB is GP-UCB, whatever its trigger. So one run that is never reset shows
-when each trigger, at each promise, would have fired first. Objectives are those of Section 6.2.1: drawn
+What is counted is counted by the runs of `windvane.calibrate`. Objectives are those of Section 6.2.1: drawn
 from the model's own prior in the unit square, lengthscale 0.2, noise variance 0.02.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, as_completed
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,22 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from windvane.algorithms import make
+from windvane.calibration.jobs import Found, all_runs
+from windvane.calibration.runs import CalibrationPlan, first_resets, one_run
 from windvane.checks import Array
 from windvane.data import Prediction
 from windvane.experiments.executors import Workers
-from windvane.tasks.within_model import GridTask
+from windvane.kernels import RBF
+from windvane.spaces import Box
 from windvane.theory.proportion import wilson
-from windvane.threads import one_thread
 from windvane.triggers import EDetector, ExactBound, Likelihood, PosteriorBound, Trigger
 
 Steps = npt.NDArray[np.int64]
 
+SPACE, KERNEL, NOISE_VARIANCE = Box([(0.0, 1.0)] * 2), RBF(0.2), 0.02
 DELTAS = (0.05, 0.1, 0.2)
 RUN_LENGTH = 1000.0
 SIZES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 RATES = (0.003, 0.005, 0.01, 0.02, 0.03)
 STATIC_STEPS, QUIET_STEPS, JUMP_STEPS, DRIFT_STEPS = 60, 50, 50, 200
-BATCH = 20  # runs handed to a worker at a time
 CONFIDENCE = 0.99  # of the Monte Carlo intervals
 NEVER = 0  # in place of the step of an alarm
 
@@ -64,93 +65,58 @@ WATCHING_CHANGE: dict[str, Trigger] = {
 } | PATIENT
 
 
-@dataclass(frozen=True)
-class Scene:
-    """Nothing happens for `quiet` steps; then a jump, if any, and drift at `rate` for `watched` steps.
+def simulated(
+    triggers: Mapping[str, Trigger], steps: int, seed: int, *, quiet: int = 0, rate: float = 0.0
+) -> CalibrationPlan:
+    """Runs of ET-GP-UCB with each trigger. After `quiet` steps, if any, the objective jumps by each size.
 
     A jump of size s makes sqrt(1 - s^2) f + s g of the objective f, with g a fresh draw: a single step of the
     Markov chain of Assumption 2 with eps = s^2. At s = 1 nothing is left of f.
     """
-
-    watched: int
-    quiet: int = 0
-    jump: float = 0.0
-    rate: float = 0.0
-
-    @property
-    def steps(self) -> int:
-        """All of them."""
-        return self.quiet + self.watched
-
-
-class Staged(GridTask):
-    """The objective of a scene."""
-
-    name = "staged"
-
-    def __init__(self, scene: Scene, seed: int) -> None:
-        super().__init__(rate=scene.rate, horizon=scene.steps, seed=seed)
-        self.scene = scene
-
-    def _rates(self) -> Array:
-        after = np.arange(1, self.horizon + 1) - self.scene.quiet
-        return np.where(after < 1, 0.0, np.where(after == 1, self.scene.jump**2, self.scene.rate))
-
-
-def optimizer_seed(seed: int) -> int:
-    """Another than the objective's: an optimiser of the same seed draws its first query from the same bits.
-
-    Then the queries would know of the objective, and the residuals be no longer standard normal.
-    """
-    return seed + 10**9
-
-
-def first_alarms(scene: Scene, triggers: Sequence[Trigger], seed: int) -> list[int]:
-    """The step of each trigger's first alarm in a run of GP-UCB, which ends when all have fired."""
-    task = Staged(scene, seed)
-    optimizer = make(
-        "gp-ucb",
-        task.space,
-        kernel=task.kernel,
-        noise_variance=task.noise_variance,
-        seed=optimizer_seed(seed),
+    told: Any = {"kernel": KERNEL, "noise_variance": NOISE_VARIANCE, "seed": 0}
+    made = [make("et-gp-ucb", SPACE, trigger=trigger, **told) for trigger in triggers.values()]
+    return CalibrationPlan(
+        space=SPACE,
+        goal="maximize",
+        contestants=tuple(optimizer.composition for optimizer in made),
+        kernel=KERNEL,
+        noise_variance=NOISE_VARIANCE,
+        steps=steps,
+        jump_at=quiet + 1,
+        jumps=tuple(size**2 for size in SIZES) if quiet else (),
+        seed=seed,
+        rate=rate,
     )
-    noise = np.random.default_rng((seed, 2)).standard_normal(scene.steps) * math.sqrt(task.noise_variance)
-    memories = [trigger.start() for trigger in triggers]
-    found = [NEVER] * len(triggers)
-    for t in range(1, scene.steps + 1):
-        x = optimizer.ask()
-        event = optimizer.tell(x, task.value(x, t) + float(noise[t - 1]))
-        prediction = Prediction(event.mean, event.std, event.noise_variance)
-        for number, trigger in enumerate(triggers):
-            if found[number] == NEVER:
-                verdict, memories[number] = trigger.test(memories[number], prediction, event.y, t)
-                found[number] = t if verdict.fired else NEVER
-        if NEVER not in found:
-            break
-    return found
 
 
-def watch(scene: Scene, triggers: Sequence[Trigger], seeds: range) -> Steps:
-    """First alarms, runs x triggers."""
-    with one_thread.hold():
-        return np.array([first_alarms(scene, triggers, seed) for seed in seeds], dtype=np.int64)
+def first_alarms(plan: CalibrationPlan, run: int) -> list[int]:
+    """The step of each trigger's first alarm in a run without jumps."""
+    return [step or NEVER for step in first_resets(plan, run)]
 
 
-def run_lengths(seeds: range) -> Steps:
+def alarms_at_jumps(plan: CalibrationPlan, run: int) -> list[list[int]]:
+    """For each size, the step of each trigger's first alarm: after the jump, unless there was one before."""
+    alarms, delays = one_run(plan, run)
+    before = [next((step for step in steps if step < plan.jump_at), NEVER) for steps in alarms]
+    return [
+        [
+            early or (NEVER if delay is None else plan.jump_at - 1 + delay)
+            for early, delay in zip(before, after, strict=True)
+        ]
+        for after in zip(*delays, strict=True)
+    ]
+
+
+def run_length(first: int, run: int) -> int:
     """Steps until a false alarm of the trigger with a run length, on residuals that are as they should be."""
     (trigger,), model = PATIENT.values(), Prediction(0.0, 0.0, 1.0)
-    lengths = []
-    for seed in seeds:
-        rng, memory, elapsed, fired = np.random.default_rng((seed, 4)), trigger.start(), 0, False
-        while not fired:
-            for e in rng.standard_normal(256).tolist():
-                elapsed += 1
-                verdict, memory = trigger.test(memory, model, e, elapsed)
-                if fired := verdict.fired:
-                    break
-        lengths.append([elapsed])
-    return np.array(lengths, dtype=np.int64)
+    rng, memory, elapsed = np.random.default_rng((first + run, 4)), trigger.start(), 0
+    while True:
+        for e in rng.standard_normal(256).tolist():
+            elapsed += 1
+            verdict, memory = trigger.test(memory, model, e, elapsed)
+            if verdict.fired:
+                return elapsed
 
 
 @dataclass(frozen=True)
@@ -161,22 +127,10 @@ class TriggerStudyPlan:
     moving: int = 200
     lengths: int = 400
 
-    def parts(self, first: int) -> Iterator[tuple[tuple[str, float], Callable[[range], Steps], range]]:
-        """A name, what is to be done, and for which seeds."""
-        quiet, change = tuple(WATCHING_STATIC.values()), tuple(WATCHING_CHANGE.values())
-        yield ("static", 0.0), partial(watch, Scene(STATIC_STEPS), quiet), range(first, first + self.static)
-        yield ("lengths", 0.0), run_lengths, range(first, first + self.lengths)
-        seeds = range(first, first + self.moving)
-        for size in SIZES:
-            scene = Scene(JUMP_STEPS, quiet=QUIET_STEPS, jump=size)
-            yield ("jump", size), partial(watch, scene, change), seeds
-        for rate in RATES:
-            yield ("drift", rate), partial(watch, Scene(DRIFT_STEPS, rate=rate), change), seeds
-
     @property
-    def batches(self) -> int:
-        """How many pieces of work it is cut into."""
-        return sum(-(-len(seeds) // BATCH) for _, _, seeds in self.parts(0))
+    def runs(self) -> int:
+        """All of them; one with jumps is a run with each of them."""
+        return self.static + self.moving * (1 + len(RATES)) + self.lengths
 
 
 QUICK = TriggerStudyPlan(static=200, moving=20, lengths=40)
@@ -251,26 +205,21 @@ def interval(count: int, runs: int) -> tuple[float, float]:
     return wilson(count, runs, CONFIDENCE)
 
 
-def conduct(
-    plan: TriggerStudyPlan, first: int, workers: Workers, on_batch: Callable[[], None]
-) -> TriggerStudy:
-    """Run everything; the seeds alone decide what comes out."""
-    found: dict[tuple[str, float], dict[int, Steps]] = {}
+def conduct(plan: TriggerStudyPlan, seed: int, workers: Workers, on_run: Callable[[], None]) -> TriggerStudy:
+    """Run everything; the seed alone decides what comes out."""
+
+    def found(work: Callable[[int], Found], runs: int, executor: Executor) -> Steps:
+        done = all_runs(work, runs, executor, lambda number, _total: on_run() if number else None)
+        return np.array(done, dtype=np.int64)
+
+    quiet = simulated(WATCHING_STATIC, STATIC_STEPS, seed)
+    jumping = simulated(WATCHING_CHANGE, QUIET_STEPS + JUMP_STEPS, seed, quiet=QUIET_STEPS)
     with workers.start() as executor:
-        waiting: dict[Future[Steps], tuple[tuple[str, float], int]] = {}
-        for name, work, seeds in plan.parts(first):
-            for start in range(0, len(seeds), BATCH):
-                waiting[executor.submit(work, seeds[start : start + BATCH])] = name, start
-        for future in as_completed(waiting):
-            name, start = waiting[future]
-            found.setdefault(name, {})[start] = future.result()
-            on_batch()
-    whole = {
-        name: np.concatenate([pieces[start] for start in sorted(pieces)]) for name, pieces in found.items()
-    }
-    return TriggerStudy(
-        whole["static", 0.0],
-        {size: whole["jump", size] for size in SIZES},
-        {rate: whole["drift", rate] for rate in RATES},
-        whole["lengths", 0.0][:, 0],
-    )
+        static = found(partial(first_alarms, quiet), plan.static, executor)
+        jumps = found(partial(alarms_at_jumps, jumping), plan.moving, executor)
+        drifts = {}
+        for rate in RATES:
+            drifting = simulated(WATCHING_CHANGE, DRIFT_STEPS, seed, rate=rate)
+            drifts[rate] = found(partial(first_alarms, drifting), plan.moving, executor)
+        lengths = found(partial(run_length, seed), plan.lengths, executor)
+    return TriggerStudy(static, {size: jumps[:, n] for n, size in enumerate(SIZES)}, drifts, lengths)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from windvane.checks import LONGEST
 from windvane.optimizer import MOST_AT_ONCE
+from windvane.protocol.checks import LARGEST, LAST, LONGEST_KEY
 from windvane.spaces.base import LONGEST_UNIT
 from windvane.spelling import LONGEST_NAME, MOST_ARMS, MOST_CANDIDATES, MOST_OPTIONS, MOST_PARAMETERS
-from windvane.study.checks import LARGEST, LAST, LONGEST_KEY
 
 CONTEXT = 4000  # characters of a context in an address
 UNIT = LONGEST_UNIT  # characters

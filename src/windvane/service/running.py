@@ -22,7 +22,6 @@ from windvane.service.protocol import GuardedProtocol
 
 CONFIG = "WINDVANE_SERVICE"  # the configuration as JSON, for the processes that --workers starts
 GRACE = 4  # seconds for requests that are being answered when the service is told to stop, then `closing`
-LOG_FORMATS = ("text", "json")
 SERVER: dict[str, Any] = {  # how uvicorn is set up
     "http": GuardedProtocol,
     "ws": "none",

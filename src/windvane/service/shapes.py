@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
-Kind = Literal["asked", "told", "failed", "expired", "reset", "retracted", "corrected", "redefined"]
+from windvane.protocol import Record, Summary, Trial
+
+
+def _fields_of(record: type, **descriptions: str) -> Any:
+    """The fields of a record, all of which are sent; the database's own number is not."""
+    hints = {name: hint for name, hint in get_type_hints(record).items() if name != "id"}
+    fields: Any = {name: (hint, Field(description=descriptions.get(name))) for name, hint in hints.items()}
+    return create_model(f"{record.__name__}Fields", **fields)
 
 
 class SessionShape(BaseModel):
@@ -37,36 +44,28 @@ class HypothesesShape(BaseModel):
     hypotheses: dict[str, str] = Field(description="{} in a name and its meaning stands for a number")
 
 
-class SummaryShape(BaseModel):
+class SummaryShape(
+    _fields_of(  # type: ignore[misc]
+        Summary,
+        created="seconds since 1970",
+        definition="what it was created with",
+        head="number of the last record",
+        size="observations in use",
+        last_at="of the last record, seconds since 1970",
+        last_reset="step of the last reset",
+        violations="tells at which a constraint was beyond its limit",
+        last_violation="step of the last of these",
+        last_retreat="step of the last observation after which nothing was believed safe",
+        damaged="why the study cannot be opened; its definition is then empty. Null: it can",
+    )
+):
     """A study at a glance."""
 
-    name: str
-    algorithm: str
-    goal: Literal["maximize", "minimize"]
-    created: float = Field(description="seconds since 1970")
-    definition: dict[str, Any] = Field(description="what it was created with")
-    head: int = Field(description="number of the last record")
-    trials: int
-    pending: int
-    tells: int
-    resets: int
-    failed: int
-    size: int | None = Field(description="observations in use")
-    last_at: float | None = Field(description="of the last record, seconds since 1970")
-    last_reset: int | None = Field(description="step of the last reset")
     constraints: dict[str, dict[str, Any]] = Field(
         description='what must hold beside the objective: {"heat": {"at_most": 90.0, "unit": "°C"}}'
     )
     safe: float | None = Field(
         description="the probability with which each must hold where a point is asked for; null: no such rule"
-    )
-    violations: int = Field(description="tells at which a constraint was beyond its limit")
-    last_violation: int | None = Field(description="step of the last of these")
-    last_retreat: int | None = Field(
-        description="step of the last observation after which nothing was believed safe"
-    )
-    damaged: str | None = Field(
-        description="why the study cannot be opened; its definition is then empty. Null: it can"
     )
 
 
@@ -76,15 +75,8 @@ class StudiesShape(BaseModel):
     studies: list[SummaryShape]
 
 
-class TrialShape(BaseModel):
+class TrialShape(_fields_of(Trial)):  # type: ignore[misc]
     """A point that was asked for."""
-
-    number: int
-    x: Any
-    status: Literal["pending", "told", "failed", "expired", "retracted"]
-    asked_at: float
-    expires_at: float | None
-    metadata: dict[str, Any]
 
 
 class TrialsShape(BaseModel):
@@ -93,27 +85,18 @@ class TrialsShape(BaseModel):
     trials: list[TrialShape]
 
 
-class RecordShape(BaseModel):
-    """An entry of a study's journal."""
-
-    seq: int
-    kind: Kind
-    at: float = Field(description="when it was recorded, seconds since 1970")
-    trial: int | None
-    x: Any
-    y: float | None
-    time: float | None = Field(description="the caller's timestamp as given")
-    expires: float | None = Field(description="when the trial expires, seconds since 1970; null: never")
-    step: int | None
-    reset: bool
-    reason: str
-    event: dict[str, Any] | None = Field(
-        description="everything that happened at this tell, reset or amendment"
+class RecordShape(
+    _fields_of(  # type: ignore[misc]
+        Record,
+        at="when it was recorded, seconds since 1970",
+        time="the caller's timestamp as given",
+        expires="when the trial expires, seconds since 1970; null: never",
+        event="everything that happened at this tell, reset or amendment",
+        violated="of a tell: the constraints beyond their limits",
+        outcome_resets="of a tell: the constraints whose own model was reset",
     )
-    metadata: dict[str, Any]
-    key: str | None
-    violated: list[str] = Field(description="of a tell: the constraints beyond their limits")
-    outcome_resets: list[str] = Field(description="of a tell: the constraints whose own model was reset")
+):
+    """An entry of a study's journal."""
 
 
 class EventsShape(BaseModel):

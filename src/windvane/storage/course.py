@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, select
 
+from windvane.protocol.records import Record
 from windvane.storage.prepared import Prepared
-from windvane.storage.records import Record
+from windvane.storage.records import record_of
 from windvane.storage.schema import events
 
 TELLS = Prepared(
@@ -37,7 +38,7 @@ def sampled(connection: Connection, study_id: int, points: int, head: int) -> li
     for start in range(0, len(wanted), BATCH):
         some = events.c.seq.in_(wanted[start : start + BATCH])
         rows = select(events).where(events.c.study_id == study_id, some).order_by(events.c.seq)
-        found += [Record.read(row) for row in connection.execute(rows)]
+        found += [record_of(row._mapping) for row in connection.execute(rows)]
     return found
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from windvane.protocol.records import Summary
 from windvane.storage import journal
 from windvane.storage.link import Link
-from windvane.storage.records import Summary
 from windvane.storage.tokens import Tokens
 from windvane.storage.webhooks import Deliveries, Webhooks
 

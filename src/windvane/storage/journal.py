@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Integer, Row, bindparam, delete, func, insert
 from sqlalchemy.exc import IntegrityError
 
 from windvane.errors import Conflict, UnknownName
+from windvane.protocol.records import Record, Summary
 from windvane.storage.prepared import Prepared
-from windvane.storage.records import Record, Summary, dumps
+from windvane.storage.records import dumps, listed_summary, record_of, row_of, summary_of
 from windvane.storage.schema import checkpoints, deliveries, events, studies, webhooks
 
 STRETCH = 128  # records: about as many as there are between two checkpoints
@@ -86,12 +87,12 @@ def made(connection: Connection, name: str, definition: Mapping[str, Any], at: f
 def summaries(connection: Connection, after: str = "", limit: int | None = None) -> list[Summary]:
     """Studies by name, those after a name; one that is damaged says so, and keeps nobody from the others."""
     rows = select(studies).where(studies.c.name > after).order_by(studies.c.name).limit(limit)
-    return [Summary.listed(row) for row in connection.execute(rows)]
+    return [listed_summary(row) for row in connection.execute(rows)]
 
 
 def find(connection: Connection, name: str) -> Summary:
     """A study by name."""
-    return Summary.read(_row(connection, name))
+    return summary_of(_row(connection, name))
 
 
 def _row(connection: Connection, name: str) -> Row[Any]:
@@ -145,14 +146,14 @@ def read(
     if outcome_resets:
         wanted = wanted.where(events.c.outcome_resets.is_not(None))
     wanted = wanted.order_by(events.c.seq.desc() if newest else events.c.seq).limit(limit)
-    found = [Record.read(row) for row in connection.execute(wanted)]
+    found = [record_of(row._mapping) for row in connection.execute(wanted)]
     return found[::-1] if newest else found
 
 
 def of_trial(connection: Connection, study_id: int, trial: int) -> list[Record]:
     """All records of one trial, in order."""
     rows = select(events).where(events.c.study_id == study_id, events.c.trial == trial)
-    return [Record.read(row) for row in connection.execute(rows.order_by(events.c.seq))]
+    return [record_of(row._mapping) for row in connection.execute(rows.order_by(events.c.seq))]
 
 
 def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
@@ -165,7 +166,7 @@ def holds(connection: Connection, study_id: int, records: Sequence[Record]) -> b
     """Whether these very records are in the journal, once whoever writes to it now is done."""
     lock(connection, study_id)
     found = read(connection, study_id, after=records[0].seq - 1, up_to=records[-1].seq)
-    return [record.row(study_id) for record in found] == [record.row(study_id) for record in records]
+    return [row_of(record, study_id) for record in found] == [row_of(record, study_id) for record in records]
 
 
 def keys(connection: Connection, study_id: int, prefix: str) -> list[str]:
@@ -237,7 +238,7 @@ def append(
     if moved.rowcount == 0:
         head(connection, study_id)  # deleted?
         raise Stale
-    WRITE.run_many(connection, [record.row(study_id) for record in records])
+    WRITE.run_many(connection, [row_of(record, study_id) for record in records])
     for record in records:
         for kind, happened in (("reset", record.reset), ("violation", bool(record.violated))):
             if happened:

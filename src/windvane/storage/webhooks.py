@@ -13,9 +13,10 @@ from sqlalchemy import Row, case, delete, func, insert, select, update
 
 from windvane.checks import integer, one_of
 from windvane.errors import CorruptState, InvalidArgument, InvalidType, UnknownName
+from windvane.protocol.records import Record
 from windvane.storage import journal
 from windvane.storage.link import Link
-from windvane.storage.records import Record
+from windvane.storage.records import record_of
 from windvane.storage.schema import deliveries, events, studies, webhooks
 
 NEWS = ("reset", "violation")  # what a webhook may be called on; neither is part of the other's name
@@ -226,7 +227,7 @@ def _delivery(row: Row[Any]) -> Delivery:
         damaged = f"record {own['seq']}: missing. Restore it from a backup"
         return Delivery(record=None, damaged=damaged, **own)
     try:
-        return Delivery(record=Record.of(columns), **own)
+        return Delivery(record=record_of(columns), **own)
     except CorruptState as error:
         return Delivery(record=None, damaged=str(error), **own)
 

@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
 from windvane.checks import check_text
-from windvane.codec import decode, encode
+from windvane.codec import encode
 from windvane.errors import Conflict, InvalidType, UnknownName
+from windvane.protocol.checks import inside, space_of
+from windvane.protocol.corrections import outcomes_now
+from windvane.protocol.records import Kind
+from windvane.protocol.requests import AmendRequest, RedefineRequest
+from windvane.protocol.study import OnProgress
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
-from windvane.storage.records import Kind
 from windvane.study.amendments import SecondReading, check_change, check_starts, right_values, told_of
-from windvane.study.checks import inside, trial_number
-from windvane.study.corrections import Correction, outcomes_now
 from windvane.study.definition import remake
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session, reused
 
 OUTSIDE = "outside the space as it is now"
-OnProgress = Callable[[int, int], None]
 
 
-def target_of(trial: Any) -> tuple[str, int]:
-    """What is meant: ("trial", its number), or ("record", its number) of a record."""
-    if isinstance(trial, Record):
-        return "record", trial.seq
-    return "trial", trial_number(trial)
+def no_progress(_done: int, _total: int) -> None:
+    """For those who do not want to hear of it."""
 
 
-def amend(
-    session: Session,
-    target: tuple[str, int],
-    correction: Correction | None,
-    reason: str,
-    notes: Mapping[str, Any],
-    key: str | None,
-    on_progress: OnProgress,
-) -> Record:
+def amend(session: Session, request: AmendRequest, on_progress: OnProgress) -> Record:
     """Correct the value of a trial or a record, or take it back if there is none."""
+    correction, key, reason = request.correction, request.key, request.reason
     kind: Kind = "retracted" if correction is None else "corrected"
     begun: SecondReading | None = None
 
     def work(step: UnwrittenStep, connection: Connection) -> Record:
         nonlocal begun
         before = session.before(connection, key, kind, reason=reason)
-        told = _told(session, connection, target)
+        told = _told(session, connection, request)
         if before is not None:
             same = (before.event or {})["record"] == told.seq
             if not same or not (correction is None or correction.led_to(told_of(before))):
@@ -55,7 +46,9 @@ def amend(
             return before
         right = right_values(connection, session.id)
         if told.seq in right and right[told.seq] is None:
-            raise Conflict(f"{target[0]}={target[1]}: its value was taken back already; nothing was changed")
+            raise Conflict(
+                f"{request.what}={request.number}: its value was taken back already; nothing was changed"
+            )
         was = right.get(told.seq) or told_of(told)
         constraints = step.live.optimizer.constraints
         now = None if correction is None else correction.applied(was, constraints)
@@ -75,7 +68,7 @@ def amend(
             x=told.x,
             y=result.y,
             reason=reason,
-            metadata=notes,
+            metadata=request.metadata,
             key=key,
             event={
                 "record": told.seq,
@@ -91,14 +84,10 @@ def amend(
 
 
 def change_space(
-    session: Session,
-    space: Domain,
-    reason: str,
-    notes: Mapping[str, Any],
-    key: str | None,
-    on_progress: OnProgress,
+    session: Session, request: RedefineRequest, on_progress: OnProgress
 ) -> tuple[Record, Mapping[str, Any]]:
     """Go on in another space, with what was measured in it; the record, and the definition as it is now."""
+    space, key, reason = request.space, request.key, request.reason
     if not isinstance(space, Domain):
         raise InvalidType(f"space={space!r}: must be a space such as wv.Box([(0, 1)])")
     check_text("space", encode(space))
@@ -112,7 +101,7 @@ def change_space(
             if (before.event or {})["space"] != encode(space):
                 raise reused(before)
             return before, definition
-        check_change(decode(definition["space"]), space)
+        check_change(space_of(definition), space)
         changed = {**definition, "space": encode(space)}
         check_starts(definition, space)
         fresh = Live(remake(changed))
@@ -133,7 +122,7 @@ def change_space(
             begun.live.optimizer,
             begun.states,
             reason=reason,
-            metadata=notes,
+            metadata=request.metadata,
             key=key,
             event={**event, **begun.account()},
         )
@@ -142,10 +131,10 @@ def change_space(
     return session.write(work, long=True)
 
 
-def _told(session: Session, connection: Connection, target: tuple[str, int]) -> Record:
+def _told(session: Session, connection: Connection, request: AmendRequest) -> Record:
     """The record of the value that is meant."""
-    what, number = target
-    if what == "record":
+    number = request.number
+    if request.what == "record":
         found = journal.read(connection, session.id, after=number - 1, up_to=number)
         if not found:
             raise UnknownName(f"record={number}: study {session.name!r} has none of that number")

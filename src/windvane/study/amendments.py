@@ -10,31 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
 from windvane.codec import decode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.protocol.checks import inside
+from windvane.protocol.corrections import ToldValues
+from windvane.protocol.records import as_written
 from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
-from windvane.storage.records import as_written
-from windvane.study.checks import inside
 from windvane.study.live import Live
 
 BATCH = 1000  # records read at once
-
-
-class ToldValues(NamedTuple):
-    """What was told: a value, the repeats that it is the mean of, the noise variance, and constraints."""
-
-    y: float
-    values: tuple[float, ...] = ()
-    variance: float | None = None
-    outcomes: Mapping[str, float] = MappingProxyType({})
 
 
 Right: TypeAlias = Mapping[int, ToldValues | None]

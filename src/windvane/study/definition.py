@@ -8,10 +8,10 @@ from typing import Any
 from windvane.algorithms import make
 from windvane.checks import check_text
 from windvane.codec import decode, encode
-from windvane.errors import Conflict, CorruptState
+from windvane.errors import Conflict
 from windvane.optimizer import Optimizer
+from windvane.protocol.checks import duration, metadata_of, space_of
 from windvane.spaces.base import Domain
-from windvane.study.checks import duration, metadata_of
 
 
 def define(
@@ -50,8 +50,11 @@ def same(wanted: Mapping[str, Any], found: Mapping[str, Any], *, seeded: bool) -
 
 def remake(definition: Mapping[str, Any]) -> Optimizer:
     """The optimiser that a definition asks for, before its first observation."""
-    space = decode(definition["space"])
-    if not isinstance(space, Domain):
-        raise CorruptState("definition: its space is not one")
     options = {name: decode(value) for name, value in definition["options"].items()}
-    return make(definition["algorithm"], space, goal=definition["goal"], seed=definition["seed"], **options)
+    return make(
+        definition["algorithm"],
+        space_of(definition),
+        goal=definition["goal"],
+        seed=definition["seed"],
+        **options,
+    )

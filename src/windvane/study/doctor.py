@@ -22,8 +22,8 @@ from windvane.algorithms import ALGORITHMS
 from windvane.codec import decode
 from windvane.errors import CorruptState, WindvaneError
 from windvane.spaces.base import Domain
-from windvane.storage import AMENDING, Database, Record
-from windvane.storage.records import dumps
+from windvane.storage import AMENDING, Database
+from windvane.storage.records import dumps, record_of
 from windvane.storage.schema import checkpoints, deliveries, events, studies
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live
@@ -185,7 +185,7 @@ def _journal(
 
 
 def _record(row: Row[Any], counts: Counter[str], asked: dict[int, float | None]) -> None:
-    record = Record.read(row)
+    record = record_of(row._mapping)
     if record.kind == "told" and (record.event is None or record.y is None or record.x is None):
         raise CorruptState("a tell without its value, point or event")
     if record.kind == "told":
@@ -242,7 +242,7 @@ def _follow(connection: Connection, study_id: int, live: Live, end: int, right: 
         wanted = select(events).where(events.c.study_id == study_id, events.c.seq > live.head)
         rows = connection.execute(wanted.where(events.c.seq <= end).order_by(events.c.seq).limit(BATCH))
         for row in rows.all():
-            follow(live, Record.read(row), right)
+            follow(live, record_of(row._mapping), right)
 
 
 # -- webhooks -----------------------------------------------------------------------------------------------

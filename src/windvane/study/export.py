@@ -22,9 +22,10 @@ from typing import IO, TYPE_CHECKING, Any
 from windvane.checks import one_of
 from windvane.codec import decode
 from windvane.constraints import Constraint
-from windvane.errors import InvalidArgument, InvalidType, StorageFailure, UnknownName, WindvaneError
+from windvane.errors import InvalidType, StorageFailure, UnknownName, WindvaneError
 from windvane.extras import require
 from windvane.files import whole
+from windvane.protocol.checks import format_of, space_of
 from windvane.spaces import Arms, Candidates, Choice, Integer, Parameter, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record
@@ -34,7 +35,6 @@ from windvane.unit_labels import UNIT, labelled, units_of
 if TYPE_CHECKING:
     from windvane.study.study import Study
 
-FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 EXTRA = "parquet"
 BATCH = 2_000  # records in memory at a time; a row group of Parquet
 
@@ -62,21 +62,6 @@ def export(study: Study, path: str | Path, format: str | None = None) -> int:
         raise
     except OSError as error:
         raise StorageFailure(f"{file}: {error.strerror or error}; choose another place") from error
-
-
-def format_of(path: Path, format: str | None = None) -> str:
-    """The format that is asked for, or that of the file's ending.
-
-    >>> format_of(Path("line-3.csv")), format_of(Path("line-3.txt"), "jsonl")
-    ('csv', 'jsonl')
-    """
-    if format is not None:
-        return one_of("format", format, set(FORMATS.values()))
-    if path.suffix.lower() not in FORMATS:
-        raise InvalidArgument(
-            f"path={str(path)!r}: must end in {', '.join(FORMATS)}, or say csv, jsonl or parquet"
-        )
-    return FORMATS[path.suffix.lower()]
 
 
 def text(study: Study, format: str) -> Iterator[tuple[str, int]]:
@@ -148,8 +133,7 @@ class Columns:
 def _columns_of(study: Study) -> Columns:
     """As the definition says: the journal is exported without the model, which may be damaged."""
     summary = study.summary()
-    space: Domain = decode(summary.definition["space"])
-    return Columns(space, amended=_amended(study), constraints=summary.constraints)
+    return Columns(space_of(summary.definition), amended=_amended(study), constraints=summary.constraints)
 
 
 def _noise(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from windvane.errors import Conflict
+from windvane.protocol.measured import Measured
 from windvane.storage import journal
 from windvane.storage.link import Link
 from windvane.study.live import UnwrittenStep
 from windvane.study.logs import LogFile, LogObservation
-from windvane.study.measured import Measured
 from windvane.study.session import Session
 
 BATCH = 256  # observations in one transaction

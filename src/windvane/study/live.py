@@ -13,12 +13,11 @@ from sqlalchemy import Connection
 from windvane.data import Event
 from windvane.errors import CorruptState
 from windvane.optimizer import Optimizer, restore
+from windvane.protocol.checks import inside
+from windvane.protocol.measured import Measured, check_names
+from windvane.protocol.records import Kind, Trial
 from windvane.spelling import plain
 from windvane.storage import AMENDING, Record, journal
-from windvane.storage.records import Kind
-from windvane.study.checks import inside
-from windvane.study.measured import Measured, check_names
-from windvane.study.trial import Trial
 
 SPARSE = 64  # tells between two checkpoints
 MANY = 1024  # records of any kind between two checkpoints

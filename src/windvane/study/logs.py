@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windvane.checks import real
-from windvane.codec import decode
 from windvane.errors import Conflict, InvalidArgument, StorageFailure, WindvaneError
 from windvane.extras import require
+from windvane.protocol.checks import LATEST, metadata_of, space_of
 from windvane.reading import Reading, told_as
 from windvane.spaces import Choice, Domain, Space
 from windvane.spelling import coordinate_names
-from windvane.study.checks import LATEST, metadata_of
 from windvane.study.export import OUTCOME
 from windvane.unit_labels import parted
 
@@ -58,7 +57,7 @@ class LogFile:
         read = require("windvane.replay.read", "studies")  # here, since few who use a study import a log
         comma = bool(how.get("decimal_comma"))
         names, tabular = _columns(path, lambda header: read.delimiter_of(header, comma))
-        space: Domain = decode(study.definition["space"])
+        space = space_of(study.definition)
         _check_options(path, space, tabular)
         exported = names is not None and (not tabular or {*EXPORTED, "trial", "y"} <= names)
         limits = study.summary().constraints

@@ -19,12 +19,11 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from windvane.errors import Conflict, StorageFailure, UnknownName
+from windvane.protocol.records import Trial, as_written
 from windvane.storage import AMENDING, Record, Summary, journal
 from windvane.storage.link import Link
-from windvane.storage.records import as_written
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live, UnwrittenStep
-from windvane.study.trial import Trial
 
 ATTEMPTS = 50  # at a step that others are faster with, each time
 BATCH = 1000  # records read at once

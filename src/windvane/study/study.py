@@ -6,47 +6,43 @@ import time as clocks
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection
 
 from windvane import notebook
-from windvane.checks import Array, Time, instant, integer, one_of, real
+from windvane.checks import Array, Time, integer, one_of
 from windvane.constraints import Constraint
-from windvane.data import Best, Event
+from windvane.data import Best
 from windvane.errors import CorruptState, InvalidType, UnknownName
-from windvane.optimizer import MOST_AT_ONCE, Optimizer
-from windvane.spaces.base import Domain
-from windvane.storage import AMENDING, KINDS, Database, Record, Summary, journal
-from windvane.storage.records import as_written
-from windvane.study import export, importing, logs
-from windvane.study.amending import OnProgress, amend, change_space, target_of
-from windvane.study.amendments import as_they_count, resets_now
-from windvane.study.checks import (
-    LAST,
-    LATEST,
-    duration,
-    key_text,
-    metadata_of,
-    reason_text,
-    study_name,
-    trial_number,
+from windvane.optimizer import Optimizer
+from windvane.protocol import AMENDING, KINDS, Record, StudyProtocol, Summary, Trial
+from windvane.protocol.checks import LAST, duration, key_text, metadata_of, study_name, trial_number
+from windvane.protocol.measured import Measured
+from windvane.protocol.requests import (
+    UNSET,
+    AmendRequest,
+    AskRequest,
+    RedefineRequest,
+    WriteRequest,
+    time_of,
 )
-from windvane.study.corrections import Correction
+from windvane.protocol.study import OnProgress
+from windvane.spaces.base import Domain
+from windvane.storage import Database, journal
+from windvane.study import export, importing, logs, writing
+from windvane.study.amending import amend, change_space, no_progress
+from windvane.study.amendments import as_they_count, resets_now
 from windvane.study.definition import define, remake, same
 from windvane.study.explain import RECENT, Explanation, explain
 from windvane.study.live import Live, UnwrittenStep
-from windvane.study.measured import Measured
-from windvane.study.session import Session, reused
-from windvane.study.trial import Trial
+from windvane.study.session import Session
 
 DAY = 86_400.0
-UNSET: Any = object()
 Clock = Callable[[], float]
 
 
-class Study:
+class Study(StudyProtocol):
     """Ask, tell, and lose nothing: made by `Study.create`, found again by `Study.open`.
 
     >>> import tempfile
@@ -154,311 +150,21 @@ class Study:
 
     # -- writing -------------------------------------------------------------------------------------
 
-    @overload
-    def ask(
-        self,
-        time: Time = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        available: Any = None,
-        count: None = None,
-        expires_after: float | None = UNSET,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-    ) -> Trial: ...
+    def begin(self, request: AskRequest) -> list[Trial]:
+        given = self.definition["expires_after"] if request.expires_after is UNSET else request.expires_after
+        trials, repeated = writing.ask(self._session, request, duration("expires_after", given))
+        # of those that were asked for before, much may have come since
+        return [self.trial(trial.number) for trial in trials] if repeated else trials
 
-    @overload
-    def ask(
-        self,
-        time: Time = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        available: Any = None,
-        count: int,
-        expires_after: float | None = UNSET,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-    ) -> list[Trial]: ...
-
-    def ask(
-        self,
-        time: Time = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        available: Any = None,
-        count: int | None = None,
-        expires_after: float | None = UNSET,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-    ) -> Trial | list[Trial]:
-        """A point to evaluate. Every call begins a new trial, also while others are out.
-
-        `context` says what is observed now, if the space has contexts; the trial's point has them in it.
-        `available` are the only points that may be asked for this time, of a finite space. With `count` it
-        is a list of so many trials, each with a point chosen beside the others. The same `key`
-        again gives the same trial, so that a request that was cut can be repeated.
-        """
-        given = self.definition["expires_after"] if expires_after is UNSET else expires_after
-        patience, notes, key = duration("expires_after", given), metadata_of(metadata), key_text(key)
-        stamp = _time(time)
-        if count is not None:
-            count = integer("count", count, at_least=1, at_most=MOST_AT_ONCE)
-
-        repeated = False
-
-        def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
-            nonlocal repeated
-            before = self._session.before(connection, key, "asked")
-            repeated = before is not None
-            if before is not None:
-                return self._asked_together(connection, before, count)
-            step.expire()
-            expires = None if patience is None else step.now + patience
-            asked: dict[str, Any] = {"time": stamp, "expires": expires, "metadata": notes}
-            first = {**asked, "key": key, "event": None if count is None else {"count": count}}
-            found: list[Record] = []
-            for _ in range(count or 1):
-                number, x = step.live.trials + 1, step.live.ask(stamp, context, available)
-                found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
-            return found
-
-        trials = [Trial.of(record) for record in self._session.write(work)]
-        if repeated:  # much may have come of them since
-            trials = [self.trial(trial.number) for trial in trials]
-        return trials[0] if count is None else trials
-
-    def _asked_together(self, connection: Connection, first: Record, count: int | None) -> list[Record]:
-        """The records of trials that began together, of which the first has the key."""
-        if (first.event or {}).get("count") != count:
-            raise reused(first)
-        return journal.read(connection, self.id, after=first.seq - 1, up_to=first.seq - 1 + (count or 1))
-
-    def tell(
-        self,
-        trial: Trial | int,
-        y: float | Sequence[float],
-        time: Time = None,
-        *,
-        noise_variance: float | None = None,
-        std: float | None = None,
-        outcomes: Mapping[str, float | None] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        **named: float | None,
-    ) -> Event:
-        """The value observed in a trial, in any order, late ones too. When this returns it is on disk.
-
-        `time` is the caller's own timestamp. One before that of the last observation is recorded as it is;
-        the model, whose time does not go back, takes the last one (`event.time`). `noise_variance`, or its
-        root `std`, is that of the noise in this value, if it is known. `y` may be a list of repeats.
-        Values of constraints are told by name, as in `tell(trial, y, heat=84.2)`, or in a dict, `outcomes`;
-        what was not measured is left out.
-        """
-        more: Any = {"noise_variance": noise_variance, "std": std, "outcomes": outcomes, **named}
-        more |= {"metadata": metadata, "key": key}
-        return _event(self.submit_tell(trial, y, time, **more))
-
-    def add(
-        self,
-        x: Any,
-        y: float | Sequence[float],
-        time: Time = None,
-        *,
-        noise_variance: float | None = None,
-        std: float | None = None,
-        outcomes: Mapping[str, float | None] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        **named: float | None,
-    ) -> Event:
-        """A value that nobody asked for, observed at any point of the space."""
-        more: Any = {"noise_variance": noise_variance, "std": std, "outcomes": outcomes, **named}
-        more |= {"metadata": metadata, "key": key}
-        return _event(self.submit_add(x, y, time, **more))
-
-    def submit_tell(
-        self,
-        trial: Trial | int,
-        y: float | Sequence[float],
-        time: Time = None,
-        *,
-        noise_variance: float | None = None,
-        std: float | None = None,
-        outcomes: Mapping[str, float | None] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        **named: float | None,
-    ) -> Record:
-        """As `tell`, but returns the record in the journal."""
-        number, notes, key = trial_number(trial), metadata_of(metadata), key_text(key)
-        measured, stamp = Measured.of(y, noise_variance, std, outcomes, named), _time(time)
-
-        def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "told", trial=number, told=measured.told)
-            if before is not None:
-                return before
-            x = self._session.waiting(step.live, connection, number).x
-            return step.tell(x, measured, stamp, trial=number, metadata=notes, key=key)
-
-        return self._session.write(work)
-
-    def submit_add(
-        self,
-        x: Any,
-        y: float | Sequence[float],
-        time: Time = None,
-        *,
-        noise_variance: float | None = None,
-        std: float | None = None,
-        outcomes: Mapping[str, float | None] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        **named: float | None,
-    ) -> Record:
-        """As `add`, but returns the record in the journal."""
-        notes, key = metadata_of(metadata), key_text(key)
-        measured, stamp = Measured.of(y, noise_variance, std, outcomes, named), _time(time)
-
-        def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "told", trial=None, told=measured.told)
-            if before is None:
-                return step.tell(x, measured, stamp, metadata=notes, key=key)
-            encode = step.live.optimizer.space.encode
-            if not np.array_equal(encode(x), encode(before.x)):
-                raise reused(before)
-            return before
-
-        return self._session.write(work)
-
-    def fail(
-        self,
-        trial: Trial | int,
-        reason: str = "",
-        *,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-    ) -> Record:
-        """The evaluation came to nothing: recorded with its reason, and kept away from (`Optimizer.fail`)."""
-        number, why, notes, key = (
-            trial_number(trial),
-            reason_text(reason),
-            metadata_of(metadata),
-            key_text(key),
-        )
-
-        def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "failed", trial=number)
-            if before is not None:
-                return before
-            x = self._session.waiting(step.live, connection, number).x
-            step.expire(but=number)
-            return step.write("failed", trial=number, x=x, reason=why, metadata=notes, key=key)
-
-        return self._session.write(work)
-
-    # -- a hand on the wheel -------------------------------------------------------------------------
-
-    def reset(
-        self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
-    ) -> Event:
-        """Something is known to have changed: what was told before is of the past, see `Optimizer.reset`."""
-        return _event(self.submit_reset(reason, metadata=metadata, key=key))
-
-    def submit_reset(
-        self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
-    ) -> Record:
-        """As `reset`, but returns the record in the journal."""
-        why, notes, key = reason_text(reason), metadata_of(metadata), key_text(key)
-
-        def work(step: UnwrittenStep, connection: Connection) -> Record:
-            before = self._session.before(connection, key, "reset")
-            if before is None:
-                return step.reset(why, metadata=notes, key=key)
-            if why and before.reason != why:
-                raise reused(before)
-            return before
-
-        return self._session.write(work)
-
-    def retract(
-        self,
-        trial: Trial | Record | int,
-        reason: str = "",
-        *,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        on_progress: OnProgress = lambda _done, _total: None,
-    ) -> Record:
-        """Take back the value of a trial, or of a record if nobody had asked for it: it was wrong.
-
-        The journal keeps it, and says that it does not count. The optimiser is then as if it had never been
-        told: the tells since the last checkpoint before it are followed again, which takes as long as they
-        took.
-        """
-        target = target_of(trial)
-        return amend(
-            self._session,
-            target,
-            None,
-            reason_text(reason),
-            metadata_of(metadata),
-            key_text(key),
-            on_progress,
-        )
-
-    def correct(
-        self,
-        trial: Trial | Record | int,
-        y: float | Sequence[float] | None = None,
-        reason: str = "",
-        *,
-        noise_variance: float | None = None,
-        std: float | None = None,
-        outcomes: Mapping[str, float | None] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        on_progress: OnProgress = lambda _done, _total: None,
-        **named: float | None,
-    ) -> Record:
-        """Another value for a trial, or for a record: the optimiser is then as if it had been told that one.
-
-        As `retract` otherwise. What was told of the noise and of constraints stays unless it is told anew,
-        as in `correct(trial, heat=84.2)`; a constraint that is None was not measured after all. What was
-        taken back cannot be corrected.
-        """
-        target, value = target_of(trial), Correction.of(y, noise_variance, std, outcomes, named)
-        return amend(
-            self._session,
-            target,
-            value,
-            reason_text(reason),
-            metadata_of(metadata),
-            key_text(key),
-            on_progress,
-        )
-
-    def change_space(
-        self,
-        space: Domain,
-        reason: str = "",
-        *,
-        metadata: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        on_progress: OnProgress = lambda _done, _total: None,
-    ) -> Record:
-        """Go on in another space of the same parameters: other bounds, or other options of a choice.
-
-        The optimiser is then as if it had been told, in this space, all that was measured inside it; the
-        record's `event["left_out"]` says how many values lie outside. Should the space become larger again,
-        they come back. Trials that are out and lie outside expire. The whole journal is followed again.
-        """
-        record, self.definition = change_space(
-            self._session, space, reason_text(reason), metadata_of(metadata), key_text(key), on_progress
-        )
-        return record
+    def submit(self, request: WriteRequest, on_progress: OnProgress | None = None) -> Record:
+        if isinstance(request, AmendRequest):
+            return amend(self._session, request, on_progress or no_progress)
+        if isinstance(request, RedefineRequest):
+            record, self.definition = change_space(self._session, request, on_progress or no_progress)
+            return record
+        return writing.write(self._session, request)
 
     def delete(self) -> None:
-        """Delete the study and everything about it. There is no way back."""
         self.summary()  # or another one of this name would go
         self.database.delete(self.name)
 
@@ -501,7 +207,7 @@ class Study:
         log = logs.LogFile(self, path, sort=sort, on_checked=on_checked, **how)
         return importing.tell_all(self._session, self._link, log, again=again, on_progress=on_progress)
 
-    def rebuild(self, *, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+    def rebuild(self, *, on_progress: OnProgress = no_progress) -> int:
         """Forget the checkpoint and make it anew from the journal; returns the number of records.
 
         For a checkpoint that is damaged, or that a version of Windvane with another format wrote. Nobody
@@ -527,16 +233,13 @@ class Study:
 
     @property
     def space(self) -> Domain:
-        """Where points come from."""
         return self.optimizer.space
 
     @property
     def constraints(self) -> dict[str, Constraint]:
-        """What must hold beside the objective, by name."""
         return self.optimizer.constraints
 
     def summary(self) -> Summary:
-        """The study at a glance."""
         with self._link.reading() as connection:
             found = journal.find(connection, self.name)
         if found.id != self.id:  # another one has the name now
@@ -549,7 +252,6 @@ class Study:
             return found
 
     def pending(self) -> list[Trial]:
-        """The trials that are out, oldest first; without those whose time is up."""
         live = self.snapshot()
         late = {trial.number for trial in live.expired(self._clock())}
         return [trial for trial in live.pending.values() if trial.number not in late]
@@ -585,10 +287,6 @@ class Study:
         violations: bool = False,
         newest: bool = False,
     ) -> list[Record]:
-        """The journal in order, after a certain record; with `newest`, the last `limit` records.
-
-        With `resets` or `violations` only those at which there was one.
-        """
         integer("after", after, at_least=0, at_most=LAST)
         if limit is not None:
             integer("limit", limit, at_least=1, at_most=LAST)
@@ -609,22 +307,18 @@ class Study:
             return found
 
     def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
-        """The point believed best now, under this context, with mean and standard deviation."""
         live = self.snapshot()
-        return live.optimizer.best(live.not_before(_time(time)), context=context)
+        return live.optimizer.best(live.not_before(time_of(time)), context=context)
 
     def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:
-        """Mean and standard deviation of the objective, or `of` a constraint, at points."""
         live = self.snapshot()
-        return live.optimizer.predict(points, live.not_before(_time(time)), of=of)
+        return live.optimizer.predict(points, live.not_before(time_of(time)), of=of)
 
     def feasibility(self, points: Any, time: Time = None) -> dict[str, Array]:
-        """How probably each constraint holds at points, by its name."""
         live = self.snapshot()
-        return live.optimizer.feasibility(points, live.not_before(_time(time)))
+        return live.optimizer.feasibility(points, live.not_before(time_of(time)))
 
     def explain(self) -> Explanation:
-        """In words and figures: the last reset and why, what is believed best now, and how sure that is."""
         amending = self.events(kinds=AMENDING)
         # whether a reset counts still is said by the amendments: then all of them are looked at
         resets = self.events(resets=True, newest=True, limit=None if amending else 1)
@@ -639,7 +333,6 @@ class Study:
         return explain(resets, recent, optimizer, self.summary(), amending, beyond, renewed)
 
     def export(self, path: str | Path, format: str | None = None) -> int:
-        """Write the journal as "csv", "jsonl" or "parquet" (from the file's ending if left out)."""
         return export.export(self, path, format)
 
 
@@ -656,18 +349,4 @@ def _row(
 ) -> tuple[Any, Measured, float | None, dict[str, Any]]:
     """An observation that nobody asked for, checked."""
     measured = Measured.of(y, noise_variance, None, outcomes, {})
-    return x, measured, _time(time), metadata_of(metadata)
-
-
-def _time(time: Any) -> float | None:
-    """A time as it was given; beyond these bounds the difference of two has no number."""
-    return (
-        None if time is None else real("time", instant("time", time), at_least=-LATEST, at_most=LATEST) + 0.0
-    )
-
-
-def _event(record: Record) -> Event:
-    """The event of a tell, as the optimiser gave it."""
-    with as_written(record):
-        assert record.event is not None, "there is no event"
-        return Event.from_dict(record.event)
+    return x, measured, time_of(time), metadata_of(metadata)

@@ -159,12 +159,7 @@ class GuardedDrift(GuardedTask):
     ) -> None:
         number = integer("count", count, at_least=1, at_most=2)
         self.constraint_rate = real("constraint_rate", constraint_rate, at_least=0.0, at_most=1.0)
-        options: dict[str, Any] = {
-            "horizon": horizon,
-            "lengthscale": lengthscale,
-            "noise_variance": noise_variance,
-            "grid": grid,
-        }
+        options = _shared(horizon, lengthscale, noise_variance, grid)
         objective = WithinModel(rate=rate, seed=seed, **options)
         limited = (
             WithinModel(rate=self.constraint_rate, seed=_derived(objective.seed, i), **options)
@@ -207,12 +202,7 @@ class GuardedJumps(GuardedTask):
         noise_variance: float = 0.01,
         grid: int = GRID,
     ) -> None:
-        options: dict[str, Any] = {
-            "horizon": horizon,
-            "lengthscale": lengthscale,
-            "noise_variance": noise_variance,
-            "grid": grid,
-        }
+        options = _shared(horizon, lengthscale, noise_variance, grid)
         objective = WithinModel(rate=0.0, seed=seed, **options)
         number = integer("count", count, at_least=0, at_most=objective.horizon - 1)
         self.steps = random_steps(
@@ -222,6 +212,11 @@ class GuardedJumps(GuardedTask):
 
     def _start_excess(self) -> Array:
         return np.asarray(np.max([self._excess(t) for t in self._distinct()], axis=0))
+
+
+def _shared(horizon: int, lengthscale: float, noise_variance: float, grid: int) -> dict[str, Any]:
+    """What the objective and what is limited have in common."""
+    return {"horizon": horizon, "lengthscale": lengthscale, "noise_variance": noise_variance, "grid": grid}
 
 
 def _derived(seed: int, number: int) -> int:

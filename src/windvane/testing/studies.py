@@ -15,12 +15,13 @@ from windvane.algorithms import make
 from windvane.data import Event
 from windvane.errors import Conflict, InvalidArgument, UnknownName, WindvaneError
 from windvane.kernels import RBF
+from windvane.protocol import StudyProtocol
 from windvane.spaces import Arms, Box, Choice, Context, Integer, Real, Space
 
 OPTIONS: dict[str, Any] = {"algorithm": "et-gp-ucb", "kernel": RBF(0.3), "noise_variance": 0.01, "seed": 5}
 BOX = Box([(0.0, 1.0), (-5.0, 5.0)])
 POINTS = [[0.1, -3.0], [0.5, 0.0], [0.9, 4.0]]
-MakeStudy = Callable[..., Any]
+MakeStudy = Callable[..., StudyProtocol]
 
 
 class StudySuite:
@@ -43,13 +44,13 @@ class StudySuite:
         raise NotImplementedError("make_study: a suite of studies needs this fixture; see StudySuite")
 
     @pytest.fixture
-    def study(self, make_study: MakeStudy) -> Any:
+    def study(self, make_study: MakeStudy) -> StudyProtocol:
         """A study of two numbers."""
         return make_study("suite", BOX, **OPTIONS)
 
     # -- ask and tell --------------------------------------------------------------------------------
 
-    def test_a_trial_is_asked_for_told_and_written_down(self, study: Any) -> None:
+    def test_a_trial_is_asked_for_told_and_written_down(self, study: StudyProtocol) -> None:
         trial = study.ask(metadata={"shift": "late"})
         assert (trial.number, trial.status, trial.metadata) == (1, "pending", {"shift": "late"})
         BOX.encode(trial.x)
@@ -61,7 +62,7 @@ class StudySuite:
         assert (told.seq, told.kind, told.trial, told.y) == (2, "told", 1, 0.7)
         assert (dict(asked.metadata), dict(told.metadata)) == ({"shift": "late"}, {"by": "hand"})
 
-    def test_it_asks_and_believes_what_an_optimiser_does(self, study: Any) -> None:
+    def test_it_asks_and_believes_what_an_optimiser_does(self, study: StudyProtocol) -> None:
         twin = make(OPTIONS["algorithm"], BOX, **{k: v for k, v in OPTIONS.items() if k != "algorithm"})
         for step in range(6):
             trial, x = study.ask(), twin.ask()
@@ -73,26 +74,33 @@ class StudySuite:
         ours, theirs = study.best(), twin.best()
         assert (list(ours.x), ours.mean, ours.std) == (list(theirs.x), theirs.mean, theirs.std)
 
-    def test_several_are_out_and_answered_in_any_order(self, study: Any) -> None:
+    def test_several_are_out_and_answered_in_any_order(self, study: StudyProtocol) -> None:
         trials: list[Any] = [study.ask(), *study.ask(count=2)]
         assert [trial.number for trial in trials] == [1, 2, 3]
         assert len({tuple(trial.x) for trial in trials}) == 3
+        assert study.pending() == trials
         for y, trial in enumerate(reversed(trials)):
             assert study.tell(trial.number, float(y)).step == y + 1
         assert study.summary().pending == 0
 
-    def test_values_that_nobody_asked_for(self, study: Any) -> None:
+    def test_values_that_nobody_asked_for(self, study: StudyProtocol) -> None:
         event = study.add([0.25, 1.0], [0.4, 0.6], std=0.1)
         assert (list(event.x), event.y, list(event.values)) == ([0.25, 1.0], 0.5, [0.4, 0.6])
         (record,) = study.events()
         assert (record.kind, record.trial) == ("told", None)
 
-    def test_times_are_the_callers(self, study: Any) -> None:
+    def test_times_are_the_callers(self, study: StudyProtocol) -> None:
         study.add([0.5, 0.0], 1.0, 100.0)
         assert study.add([0.5, 0.0], 1.0, 90.0).time == 100.0  # the model's time does not go back
         assert [record.time for record in study.events()] == [100.0, 90.0]
 
-    def test_an_evaluation_that_failed(self, study: Any) -> None:
+    def test_the_records_of_what_is_told(self, study: StudyProtocol) -> None:
+        told, added = study.submit_tell(study.ask(), 0.7, key="a"), study.submit_add([0.5, 0.0], 1.0, std=0.1)
+        assert [told, added] == study.events(kinds=["told"])
+        assert (told.seq, told.as_event().y, added.trial) == (2, 0.7, None)
+        assert study.submit_tell(1, 0.7, key="a") == told
+
+    def test_an_evaluation_that_failed(self, study: StudyProtocol) -> None:
         study.fail(study.ask(), "pump off")
         summary = study.summary()
         assert (summary.failed, summary.pending, summary.tells) == (1, 0, 0)
@@ -119,7 +127,7 @@ class StudySuite:
 
     # -- a hand on the wheel -------------------------------------------------------------------------
 
-    def test_a_reset_that_is_asked_for(self, study: Any) -> None:
+    def test_a_reset_that_is_asked_for(self, study: StudyProtocol) -> None:
         study.tell(study.ask(), 0.5)
         event = study.reset("new pump")
         assert event.reset
@@ -127,7 +135,7 @@ class StudySuite:
         assert study.summary().resets == 1
         assert [record.kind for record in study.events(resets=True)] == ["reset"]
 
-    def test_values_that_are_taken_back_or_corrected(self, study: Any) -> None:
+    def test_values_that_are_taken_back_or_corrected(self, study: StudyProtocol) -> None:
         points = [study.tell(study.ask(), float(i)).x for i in range(4)]
         study.retract(2, "the sensor was off")
         study.correct(3, 9.0)
@@ -140,7 +148,7 @@ class StudySuite:
 
     # -- once and only once --------------------------------------------------------------------------
 
-    def test_the_same_key_again_changes_nothing(self, study: Any) -> None:
+    def test_the_same_key_again_changes_nothing(self, study: StudyProtocol) -> None:
         trial = study.ask(key="a")
         assert study.ask(key="a").number == trial.number
         assert study.tell(trial, 0.5, key="b") == study.tell(trial, 0.5, key="b")
@@ -158,7 +166,7 @@ class StudySuite:
             "reset",
         ]
 
-    def test_a_key_stands_for_one_request(self, study: Any) -> None:
+    def test_a_key_stands_for_one_request(self, study: StudyProtocol) -> None:
         study.tell(study.ask(), 0.5, key="a")
         trial = study.ask()
         for again in (
@@ -168,7 +176,7 @@ class StudySuite:
         ):
             self.refused(study, Conflict, again)
 
-    def test_what_is_wrong_changes_nothing(self, study: Any) -> None:
+    def test_what_is_wrong_changes_nothing(self, study: StudyProtocol) -> None:
         trial = study.ask()
         study.tell(trial, 0.5)
         out = study.ask()
@@ -187,7 +195,7 @@ class StudySuite:
             self.refused(study, error, call)
 
     @staticmethod
-    def refused(study: Any, error: type[Exception], call: Callable[[], Any]) -> None:
+    def refused(study: StudyProtocol, error: type[Exception], call: Callable[[], Any]) -> None:
         """An error with a message, after which everything is as it was."""
         before, belief = study.summary(), study.predict(POINTS)
         with pytest.raises(error) as caught:
@@ -199,7 +207,7 @@ class StudySuite:
 
     # -- reading -------------------------------------------------------------------------------------
 
-    def test_the_journal_in_parts(self, study: Any) -> None:
+    def test_the_journal_in_parts(self, study: StudyProtocol) -> None:
         for i in range(5):
             study.tell(study.ask(), float(i))
         study.reset()
@@ -210,7 +218,7 @@ class StudySuite:
         assert study.events(kinds=["told"]) == [record for record in every if record.kind == "told"]
         assert study.events(newest=True, limit=2) == every[-2:]
 
-    def test_at_a_glance(self, study: Any) -> None:
+    def test_at_a_glance(self, study: StudyProtocol) -> None:
         study.tell(study.ask(), 1.0)
         study.fail(study.ask())
         study.ask()
@@ -219,16 +227,21 @@ class StudySuite:
         assert counts == (3, 1, 1, 1, 1, 5)
         assert (found.name, found.algorithm, found.goal) == ("suite", "et-gp-ucb", "maximize")
 
-    def test_an_export_has_every_record(self, study: Any, tmp_path: Path) -> None:
+    def test_an_export_has_every_record(self, study: StudyProtocol, tmp_path: Path) -> None:
         for i in range(3):
             study.tell(study.ask(), i / 7)
-        study.export(tmp_path / "log.jsonl")
+        assert study.export(tmp_path / "log.jsonl") in (6, None)
         lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
         assert [(line["seq"], line["kind"], line["y"]) for line in lines] == [
             (record.seq, record.kind, record.y) for record in study.events()
         ]
 
-    def test_a_study_that_was_deleted_is_gone(self, study: Any) -> None:
+    def test_it_explains_itself(self, study: StudyProtocol) -> None:
+        study.tell(study.ask(), 1.0)
+        found = study.explain()
+        assert str(found) == found.text == found.as_dict()["text"]
+
+    def test_a_study_that_was_deleted_is_gone(self, study: StudyProtocol) -> None:
         study.ask()
         study.delete()
         for call in (study.ask, study.summary, study.events):

@@ -18,7 +18,9 @@ from windvane.cli.studies.common import (
 )
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
-from windvane.errors import InvalidArgument, UnknownName
+from windvane.errors import InvalidArgument
+from windvane.protocol.corrections import Correction
+from windvane.protocol.requests import AmendRequest
 
 RETRACT = """\
 A value was wrong: the journal keeps it and says that it does not count. The model is then as if it had never
@@ -59,26 +61,24 @@ def _more(verb: argparse.ArgumentParser) -> None:
     add_writing(verb)
 
 
-def _target(given: argparse.Namespace, study: Any) -> Any:
-    if given.record is None:
-        return given.trial
-    found = study.events(max(given.record, 1) - 1, 1)
-    if not found or found[0].seq != given.record:
-        raise UnknownName(f"--record {given.record}: study {given.name!r} has none of that number")
-    return found[0]
+def _amend(given: argparse.Namespace, right: Correction | None, outcomes: Any = None) -> Any:
+    what, number = ("trial", given.trial) if given.record is None else ("record", given.record)
+    metadata = from_json("--metadata", given.metadata)
+    asked = AmendRequest.of(what, number, right, given.reason, metadata, given.key)
+    with opened(given) as study, progress("records") as on_progress:
+        check_known(study, outcomes)
+        return study.submit(asked, on_progress)
 
 
-def _checked(given: argparse.Namespace, word: str) -> dict[str, Any]:
+def _check(given: argparse.Namespace, word: str) -> None:
     if (given.trial is None) == (given.record is None):
         raise InvalidArgument(f"{word}: needs either TRIAL or --record SEQ")
-    return {"metadata": from_json("--metadata", given.metadata), "key": given.key}
 
 
 def retract(given: argparse.Namespace) -> None:
     """Take it back."""
-    more = _checked(given, "retract")
-    with opened(given) as study, progress("records") as on_progress:
-        record = study.retract(_target(given, study), given.reason, on_progress=on_progress, **more)
+    _check(given, "retract")
+    record = _amend(given, None)
     _said(given, record, f"y = {words.number(record.y)} taken back")
 
 
@@ -91,10 +91,8 @@ def correct(given: argparse.Namespace) -> None:
         raise InvalidArgument("correct: needs Y, the right value, or --outcome NAME=VALUE")
     y = None if given.y is None else number("Y", given.y)
     given.trial = None if given.trial is None else whole("TRIAL", given.trial)
-    more = _checked(given, "correct") | {"outcomes": outcomes}
-    with opened(given) as study, progress("records") as on_progress:
-        check_known(study, outcomes)
-        record = study.correct(_target(given, study), y, given.reason, on_progress=on_progress, **more)
+    _check(given, "correct")
+    record = _amend(given, Correction.of(y, None, None, outcomes, {}), outcomes)
     _said(given, record, "; ".join(_parts(record)))
 
 

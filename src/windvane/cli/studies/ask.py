@@ -16,10 +16,10 @@ from windvane.cli.studies.common import (
     say,
     seconds,
     set_up,
-    space_of,
 )
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
+from windvane.protocol.checks import space_of
 
 EPILOG = """\
 in a shell, with all digits of the point:
@@ -59,9 +59,9 @@ def run(given: argparse.Namespace) -> None:
         more["available"] = from_json("--available", given.available)
     with opened(given) as study:
         if given.format == "values":
-            words.check_values(space_of(study))  # before a trial is begun that nobody could read
+            words.check_values(space_of(study.definition))  # before a trial is begun that nobody could read
         found = study.ask(given.time, context=context_from(given), count=given.count, **more)
-        space = space_of(study)
+        space = space_of(study.definition)
     for trial in [found] if given.count is None else found:
         if given.json:
             say(trial.as_dict())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_context, add_time, context_from, opened, say, set_up, space_of
+from windvane.cli.studies.common import add_context, add_time, context_from, opened, say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import Conflict, InvalidArgument
+from windvane.protocol.checks import space_of
 from windvane.spelling import plain
 
 
@@ -27,11 +28,11 @@ def run(given: argparse.Namespace) -> None:
         raise InvalidArgument("--json with --format values: give one of the two")
     with opened(given) as study:
         if given.format == "values":
-            words.check_values(space_of(study))
+            words.check_values(space_of(study.definition))
         if not study.summary().tells:
             raise Conflict("best: nothing is known before the first tell")
         best = study.best(given.time, context=context_from(given))
-        x, space = plain(best.x), space_of(study)
+        x, space = plain(best.x), space_of(study.definition)
     from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
 
     if given.json:

@@ -6,9 +6,10 @@ import argparse
 
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_writing, from_json, opened, progress, say, set_up, space_of
+from windvane.cli.studies.common import add_writing, from_json, opened, progress, say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
+from windvane.protocol.checks import space_of
 
 DESCRIPTION = """\
 Other bounds, or other options of a choice, for the same parameters. The model is then as if it had been
@@ -34,7 +35,7 @@ def run(given: argparse.Namespace) -> None:
         record = study.change_space(
             space, given.reason, metadata=metadata, key=given.key, on_progress=on_progress
         )
-        lines = words.space_lines(space_of(study))
+        lines = words.space_lines(space_of(study.definition))
     if given.json:
         say(record.as_dict())
         return

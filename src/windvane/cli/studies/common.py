@@ -12,14 +12,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from windvane.cli import terminal
-from windvane.cli.place import add_database
+from windvane.cli.place import EXTRA, add_database
 from windvane.cli.verbs import VerbParser
-from windvane.codec import decode
 from windvane.errors import InvalidArgument
 from windvane.extras import require
-from windvane.spaces import Domain
-
-EXTRA = "studies"
 
 
 def set_up(
@@ -95,17 +91,6 @@ def opened(given: argparse.Namespace) -> Iterator[Any]:
     """The study called NAME."""
     with require("windvane.study", EXTRA).Study.open(given.db, given.name) as study:
         yield study
-
-
-def space_of(study: Any) -> Domain:
-    """The space as the definition has it: without the model, which takes time and may be damaged."""
-    found: Domain = decode(study.definition["space"])
-    return found
-
-
-def database(given: argparse.Namespace) -> Any:
-    """The database, which must be there."""
-    return require("windvane.storage", EXTRA).Database(given.db)
 
 
 @contextmanager

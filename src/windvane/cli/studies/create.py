@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import GOALS, one_of
+from windvane.cli.place import EXTRA
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import EXTRA, from_json, say, seconds, set_up, space_of
+from windvane.cli.studies.common import from_json, say, seconds, set_up
 from windvane.cli.studies.limits import add_constraints, constraints_from
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.extras import require
+from windvane.protocol.checks import space_of
 from windvane.spelling import options_from_json, space_from_json
 
 EPILOG = """\
@@ -95,7 +97,7 @@ def run(given: argparse.Namespace) -> None:
             return
         seed = summary.definition["seed"]
         print(f"study {summary.name!r} in {given.db}: {summary.algorithm}, {summary.goal}, seed {seed}")
-        for line in (*words.space_lines(space_of(study)), *words.constraint_lines(summary)):
+        for line in (*words.space_lines(space_of(study.definition)), *words.constraint_lines(summary)):
             print(f"  {line}")
 
 

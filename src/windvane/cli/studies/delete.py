@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from windvane.cli.studies.common import database, say, set_up
+from windvane.cli.place import database
+from windvane.cli.studies.common import say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 

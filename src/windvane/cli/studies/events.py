@@ -8,10 +8,11 @@ from typing import Any
 
 from windvane.checks import integer
 from windvane.cli.studies import words
-from windvane.cli.studies.common import opened, say, set_up, space_of
+from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
+from windvane.protocol.checks import space_of
 from windvane.spaces import Domain
 
 PAGE = 1000
@@ -41,7 +42,7 @@ def run(given: argparse.Namespace) -> None:
             integer(f"--{name}", getattr(given, name), at_least=1)
     integer("--after", given.after, at_least=0)
     with opened(given) as study:
-        space, constraints = space_of(study), study.summary().constraints
+        space, constraints = space_of(study.definition), study.summary().constraints
         for record in _found(study, given):
             if given.json:
                 say(record.as_dict())

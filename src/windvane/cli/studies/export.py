@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from windvane.cli.studies.common import EXTRA, opened, say, set_up
+from windvane.cli.place import EXTRA
+from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.extras import require

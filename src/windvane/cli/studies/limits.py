@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from windvane.checks import real
-from windvane.cli.studies.common import EXTRA, from_json
+from windvane.cli.studies.common import from_json
 from windvane.errors import InvalidArgument, UnknownName
-from windvane.extras import require
+from windvane.protocol.measured import check_names
 from windvane.spelling import spelt_constraint
 
 NEEDS = "--safe: needs a setting that is known to be safe, to begin with, as in --start '{\"gain\": 0.5}'"
@@ -89,6 +89,6 @@ def outcomes_from(given: argparse.Namespace, *, none: bool = False) -> dict[str,
 def check_known(study: Any, names: Iterable[str] | None, option: str = "--outcome") -> None:
     """An error, of what was typed and not of a study, unless these are constraints of it."""
     try:
-        require("windvane.study.measured", EXTRA).check_names(names or (), study.summary().constraints)
+        check_names(names or (), study.summary().constraints)
     except (UnknownName, InvalidArgument) as error:
         raise InvalidArgument(f"{option}: {error}") from None

@@ -7,8 +7,9 @@ import sys
 from importlib.util import find_spec
 
 from windvane.cli import terminal
+from windvane.cli.place import database
 from windvane.cli.studies import words
-from windvane.cli.studies.common import database, say, set_up
+from windvane.cli.studies.common import say, set_up
 from windvane.cli.tables import draw, lines
 from windvane.cli.verbs import VerbParser
 

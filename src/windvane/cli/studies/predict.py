@@ -7,11 +7,12 @@ import sys
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, from_json, opened, say, set_up, space_of
+from windvane.cli.studies.common import add_time, from_json, opened, say, set_up
 from windvane.cli.studies.limits import check_known
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
+from windvane.protocol.checks import space_of
 from windvane.spelling import plain
 
 EPILOG = """\
@@ -39,7 +40,7 @@ def run(given: argparse.Namespace) -> None:
         check_known(study, given.of and [given.of], "--of")
         mean, std = study.predict(points, given.time, of=given.of)
         chances = study.feasibility(points, given.time)
-        space = space_of(study)
+        space = space_of(study.definition)
     if given.json:
         more = {"feasibility": plain(chances)} if chances else {}
         say({"mean": mean.tolist(), "std": std.tolist(), **more})

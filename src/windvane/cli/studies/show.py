@@ -6,9 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import opened, say, set_up, space_of
+from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.moments import place_text
+from windvane.protocol.checks import space_of
 
 if TYPE_CHECKING:
     from windvane.storage import Record
@@ -23,7 +24,7 @@ def register(verb: VerbParser) -> None:
 def run(given: argparse.Namespace) -> None:
     """In words."""
     with opened(given) as study:
-        summary, pending, space = study.summary(), study.pending(), space_of(study)
+        summary, pending, space = study.summary(), study.pending(), space_of(study.definition)
         reset, undone = _last_reset(study)
     if given.json:
         out = [trial.as_dict() for trial in pending]

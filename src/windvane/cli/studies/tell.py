@@ -6,10 +6,11 @@ import argparse
 import math
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_writing, from_json, opened, say, set_up, space_of
+from windvane.cli.studies.common import add_time, add_writing, from_json, opened, say, set_up
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
+from windvane.protocol.checks import space_of
 
 EPILOG = """\
 examples:
@@ -62,7 +63,7 @@ def run(given: argparse.Namespace) -> None:
             record = study.submit_tell(_trial(given.trial), y, given.time, **more)
         else:
             record = study.submit_add(at, y, given.time, **more)
-        space, constraints = space_of(study), study.summary().constraints
+        space, constraints = space_of(study.definition), study.summary().constraints
     from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
 
     if given.json:

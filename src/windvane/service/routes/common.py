@@ -13,12 +13,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument, UnknownName
+from windvane.protocol import Record
+from windvane.protocol.measured import check_names
+from windvane.protocol.requests import WriteRequest
 from windvane.service import limits
 from windvane.service.access import Identity
-from windvane.service.answers import loads
+from windvane.service.answers import Answer, loads
+from windvane.service.core import service_of
 from windvane.service.problems import Refused
 from windvane.study import Study
-from windvane.study.measured import check_names
 
 Name = Annotated[
     str, Path(min_length=1, max_length=limits.NAME, description="of the study", examples=["plant"])
@@ -135,6 +138,28 @@ def known_constraint(study: Study, of: str | None) -> None:
         one_of("of", of, study.constraints)
     except UnknownName as error:
         raise Refused(422, "UnknownName", str(error)) from None
+
+
+async def written(
+    request: Request,
+    name: str,
+    asked: WriteRequest,
+    outcomes: Iterable[str] | None = None,
+    *,
+    long: bool = False,
+) -> Answer:
+    """Have a request carried out, and answer with its record; `outcomes` are the constraints it names."""
+    service = service_of(request)
+
+    def work(study: Study) -> tuple[Record, bool]:
+        known_outcomes(study, outcomes)
+        new = study.recorded(asked.key) is None
+        return study.submit(asked), new
+
+    record, new = await service.write(name, work, long=long)
+    if new:
+        service.noticed(name, record)
+    return Answer(record.as_dict(), 201)
 
 
 READ = [Depends(needs("read"))]

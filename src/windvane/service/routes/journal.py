@@ -16,13 +16,13 @@ from fastapi import Header, Query, Request, Response
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, StreamingResponse
 
+from windvane.protocol import AMENDING, Kind, Record, Summary
 from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.core import Service, service_of
 from windvane.service.problems import documented
 from windvane.service.routes.common import READ, Name, identity_of, router
-from windvane.service.shapes import EventsShape, Kind, TrackShape
-from windvane.storage import AMENDING, Record, Summary
+from windvane.service.shapes import EventsShape, TrackShape
 from windvane.storage.course import sampled
 from windvane.study.track import Believed, track
 

@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query, Request
 
+from windvane.protocol import Trial
+from windvane.protocol.requests import UNSET, FailRequest, TellRequest
 from windvane.service.answers import Answer
 from windvane.service.bodies import AskBody, FailBody, TellBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, known_outcomes, router
+from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, router, written
 from windvane.service.shapes import RecordShape, TrialShape, TrialsShape
-from windvane.storage import Record
 from windvane.study import Study
-from windvane.study.trial import Trial
 
 routes = router("trials", DirectRoute)
 waiting = router("trials")
@@ -34,9 +34,7 @@ async def ask(
     """The next point to evaluate, as a trial. Each ask gives another; with `count`, a list of trials."""
     service = service_of(request)
     given = body or AskBody()
-    options: dict[str, Any] = {}
-    if "expires_after" in given.model_fields_set:  # else the study's own
-        options["expires_after"] = given.expires_after
+    patience = given.expires_after if "expires_after" in given.model_fields_set else UNSET
 
     def work(study: Study) -> Trial | list[Trial]:
         found: Trial | list[Trial] = study.ask(
@@ -46,7 +44,7 @@ async def ask(
             count=given.count,
             metadata=given.metadata,
             key=key,
-            **options,
+            expires_after=patience,
         )
         return found
 
@@ -66,21 +64,9 @@ async def ask(
 )
 async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], key: Key = None) -> Any:
     """Record a measurement, of a trial or of a point that nobody asked for. On disk when answered."""
-    service = service_of(request)
-
-    def work(study: Study) -> tuple[Record, bool]:
-        known_outcomes(study, body.outcomes)
-        new = study.recorded(key) is None
-        more: Any = {"noise_variance": body.noise_variance, "std": body.std, "outcomes": body.outcomes}
-        more |= {"metadata": body.metadata, "key": key}
-        if body.trial is not None:
-            return study.submit_tell(body.trial, body.y, body.time, **more), new
-        return study.submit_add(body.x, body.y, body.time, **more), new
-
-    record, new = await service.write(name, work)
-    if new:
-        service.noticed(name, record)
-    return Answer(record.as_dict(), 201)
+    told: Any = {"noise_variance": body.noise_variance, "std": body.std, "outcomes": body.outcomes}
+    asked = TellRequest.of(body.trial, body.x, body.y, body.time, **told, metadata=body.metadata, key=key)
+    return await written(request, name, asked, body.outcomes)
 
 
 @routes.post(
@@ -92,16 +78,7 @@ async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], 
 )
 async def fail(request: Request, name: Name, body: Annotated[FailBody, Body()], key: Key = None) -> Any:
     """Record that a trial could not be evaluated. The model is told nothing."""
-    service = service_of(request)
-
-    def work(study: Study) -> tuple[Record, bool]:
-        new = study.recorded(key) is None
-        return study.fail(body.trial, body.reason, metadata=body.metadata, key=key), new
-
-    record, new = await service.write(name, work)
-    if new:
-        service.noticed(name, record)
-    return Answer(record.as_dict(), 201)
+    return await written(request, name, FailRequest.of(body.trial, body.reason, body.metadata, key))
 
 
 @waiting.get(

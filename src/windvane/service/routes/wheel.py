@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Body, Request
 
-from windvane.errors import InvalidArgument, UnknownName
-from windvane.service.answers import Answer
+from windvane.protocol.corrections import Correction
+from windvane.protocol.requests import AmendRequest, RedefineRequest, ResetRequest
 from windvane.service.bodies import CorrectBody, ResetBody, RetractBody, SpaceBody
-from windvane.service.core import service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import WRITE, Key, Name, known_outcomes, router
+from windvane.service.routes.common import WRITE, Key, Name, router, written
 from windvane.service.shapes import RecordShape
 from windvane.service.work import check_work
 from windvane.spelling import space_from_json
-from windvane.storage import Record
-from windvane.study import Study
 
 routes = router("a hand on the wheel")
 ROUTE: dict[str, Any] = {
@@ -34,9 +30,7 @@ async def reset(
 ) -> Any:
     """Something is known to have changed: what was told before is of the past. Webhooks are called."""
     given = body or ResetBody()
-    return await _written(
-        request, name, key, lambda study: study.submit_reset(given.reason, metadata=given.metadata, key=key)
-    )
+    return await written(request, name, ResetRequest.of(given.reason, given.metadata, key), long=True)
 
 
 @routes.post("/studies/{name}/retract", **ROUTE)
@@ -45,23 +39,14 @@ async def retract(request: Request, name: Name, body: Annotated[RetractBody, Bod
 
     What was told since the last checkpoint before it is told again, which takes as long as it took.
     """
-    return await _written(
-        request,
-        name,
-        key,
-        lambda study: study.retract(_target(study, body), body.reason, metadata=body.metadata, key=key),
-    )
+    return await written(request, name, _amendment(body, None, key), long=True)
 
 
 @routes.post("/studies/{name}/correct", **ROUTE)
 async def correct(request: Request, name: Name, body: Annotated[CorrectBody, Body()], key: Key = None) -> Any:
     """Another value: the model is as if it had been told that one. It takes as long as a retraction."""
-    return await _written(
-        request,
-        name,
-        key,
-        lambda study: _corrected(study, body, key),
-    )
+    right = Correction.of(body.y, body.noise_variance, body.std, body.outcomes, {})
+    return await written(request, name, _amendment(body, right, key), body.outcomes, long=True)
 
 
 @routes.post("/studies/{name}/space", **ROUTE)
@@ -74,47 +59,10 @@ async def change_space(
     """
     space = space_from_json(body.space.model_dump())
     check_work({}, space)
-    return await _written(
-        request,
-        name,
-        key,
-        lambda study: study.change_space(space, body.reason, metadata=body.metadata, key=key),
-    )
+    asked = RedefineRequest.of(space, body.reason, body.metadata, key)
+    return await written(request, name, asked, long=True)
 
 
-def _corrected(study: Study, body: CorrectBody, key: str | None) -> Record:
-    known_outcomes(study, body.outcomes)
-    return study.correct(
-        _target(study, body),
-        body.y,
-        body.reason,
-        noise_variance=body.noise_variance,
-        std=body.std,
-        outcomes=body.outcomes,
-        metadata=body.metadata,
-        key=key,
-    )
-
-
-def _target(study: Study, body: RetractBody) -> Record | int:
-    if body.record is None:
-        if body.trial is None:
-            raise InvalidArgument("trial: must be given, or record")
-        return body.trial
-    found = study.events(body.record - 1, 1)
-    if not found or found[0].seq != body.record:
-        raise UnknownName(f"record={body.record}: study {study.name!r} has none of that number")
-    return found[0]
-
-
-async def _written(request: Request, name: str, key: str | None, work: Callable[[Study], Record]) -> Answer:
-    service = service_of(request)
-
-    def counted(study: Study) -> tuple[Record, bool]:
-        new = study.recorded(key) is None
-        return work(study), new
-
-    record, new = await service.write(name, counted, long=True)
-    if new:
-        service.noticed(name, record)
-    return Answer(record.as_dict(), 201)
+def _amendment(body: RetractBody, right: Correction | None, key: str | None) -> AmendRequest:
+    what, number = ("trial", body.trial) if body.record is None else ("record", body.record)
+    return AmendRequest.of(what, number, right, body.reason, body.metadata, key)

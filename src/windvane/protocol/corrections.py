@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
+from windvane.protocol.measured import check_names, reading_of
 from windvane.reading import Reading, noise_of_one, outcomes_of
-from windvane.study.amendments import ToldValues
-from windvane.study.measured import check_names, reading_of
+
+
+class ToldValues(NamedTuple):
+    """What was told: a value, the repeats that it is the mean of, the noise variance, and constraints."""
+
+    y: float
+    values: tuple[float, ...] = ()
+    variance: float | None = None
+    outcomes: Mapping[str, float] = MappingProxyType({})
 
 
 class Correction(NamedTuple):

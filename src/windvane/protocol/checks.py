@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from windvane.checks import check_text, integer, real
+from windvane.checks import check_text, integer, one_of, real
 from windvane.checks import reason_text as reason_text
-from windvane.errors import InvalidArgument, InvalidType
+from windvane.codec import decode
+from windvane.errors import CorruptState, InvalidArgument, InvalidType
+from windvane.protocol.records import Trial
 from windvane.spaces.base import Domain
-from windvane.study.trial import Trial
 
 NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
 LONGEST_KEY = 200  # characters
 LARGEST = 16_384  # bytes of metadata
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}  # of exports
 LAST = 2**31 - 1  # the largest number that the tables hold
 LATEST = 1e100  # of |time|: squares of differences must not overflow
 
@@ -75,6 +78,29 @@ def duration(name: str, value: Any) -> float | None:
 def trial_number(trial: Any) -> int:
     """The number of a trial, from the trial or the number."""
     return trial.number if isinstance(trial, Trial) else integer("trial", trial, at_least=1, at_most=LAST)
+
+
+def format_of(path: Path, format: str | None = None) -> str:
+    """The format that is asked for, or that of the file's ending.
+
+    >>> format_of(Path("line-3.csv")), format_of(Path("line-3.txt"), "jsonl")
+    ('csv', 'jsonl')
+    """
+    if format is not None:
+        return one_of("format", format, set(FORMATS.values()))
+    if path.suffix.lower() not in FORMATS:
+        raise InvalidArgument(
+            f"path={str(path)!r}: must end in {', '.join(FORMATS)}, or say csv, jsonl or parquet"
+        )
+    return FORMATS[path.suffix.lower()]
+
+
+def space_of(definition: Mapping[str, Any]) -> Domain:
+    """The space of a study, from what it was created with: without the model, which may be damaged."""
+    found = decode(definition["space"])
+    if not isinstance(found, Domain):
+        raise CorruptState("definition: its space is not one")
+    return found
 
 
 def inside(space: Domain, x: Any) -> bool:

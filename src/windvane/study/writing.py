@@ -1,0 +1,94 @@
+"""Steps of a study, one record or a few each: a trial begins, is answered or comes to nothing, a reset."""
+
+from __future__ import annotations
+
+import numpy as np
+from sqlalchemy import Connection
+
+from windvane.checks import integer
+from windvane.optimizer import MOST_AT_ONCE
+from windvane.protocol import Record, Trial
+from windvane.protocol.requests import AskRequest, FailRequest, ResetRequest, TellRequest
+from windvane.storage import journal
+from windvane.study.live import UnwrittenStep
+from windvane.study.session import Session, reused
+
+
+def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[list[Trial], bool]:
+    """The trials, each expiring after so many seconds; and whether they were asked for before."""
+    count, key = request.count, request.key
+    if count is not None:
+        integer("count", count, at_least=1, at_most=MOST_AT_ONCE)
+    repeated = False
+
+    def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
+        nonlocal repeated
+        before = session.before(connection, key, "asked")
+        repeated = before is not None
+        if before is not None:
+            return _asked_together(session, connection, before, count)
+        step.expire()
+        expires = None if patience is None else step.now + patience
+        asked = {"time": request.time, "expires": expires, "metadata": request.metadata}
+        first = {**asked, "key": key, "event": None if count is None else {"count": count}}
+        found: list[Record] = []
+        for _ in range(count or 1):
+            number = step.live.trials + 1
+            x = step.live.ask(request.time, request.context, request.available)
+            found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
+        return found
+
+    return [Trial.of(record) for record in session.write(work)], repeated
+
+
+def _asked_together(
+    session: Session, connection: Connection, first: Record, count: int | None
+) -> list[Record]:
+    """The records of trials that began together, of which the first has the key."""
+    if (first.event or {}).get("count") != count:
+        raise reused(first)
+    return journal.read(connection, session.id, after=first.seq - 1, up_to=first.seq - 1 + (count or 1))
+
+
+def write(session: Session, request: TellRequest | FailRequest | ResetRequest) -> Record:
+    """Carry out a request; if it was carried out before, under the same key, the record of then."""
+
+    def work(step: UnwrittenStep, connection: Connection) -> Record:
+        if isinstance(request, TellRequest):
+            return _tell(session, step, connection, request)
+        if isinstance(request, FailRequest):
+            return _fail(session, step, connection, request)
+        return _reset(session, step, connection, request)
+
+    return session.write(work)
+
+
+def _tell(session: Session, step: UnwrittenStep, connection: Connection, request: TellRequest) -> Record:
+    trial, measured, key = request.trial, request.measured, request.key
+    before = session.before(connection, key, "told", trial=trial, told=measured.told)
+    if before is None:
+        x = request.x if trial is None else session.waiting(step.live, connection, trial).x
+        return step.tell(x, measured, request.time, trial=trial, metadata=request.metadata, key=key)
+    encode = step.live.optimizer.space.encode
+    if trial is None and not np.array_equal(encode(request.x), encode(before.x)):
+        raise reused(before)
+    return before
+
+
+def _fail(session: Session, step: UnwrittenStep, connection: Connection, request: FailRequest) -> Record:
+    before = session.before(connection, request.key, "failed", trial=request.trial)
+    if before is not None:
+        return before
+    x = session.waiting(step.live, connection, request.trial).x
+    step.expire(but=request.trial)
+    notes, key = request.metadata, request.key
+    return step.write("failed", trial=request.trial, x=x, reason=request.reason, metadata=notes, key=key)
+
+
+def _reset(session: Session, step: UnwrittenStep, connection: Connection, request: ResetRequest) -> Record:
+    before = session.before(connection, request.key, "reset")
+    if before is None:
+        return step.reset(request.reason, metadata=request.metadata, key=request.key)
+    if request.reason and before.reason != request.reason:
+        raise reused(before)
+    return before
