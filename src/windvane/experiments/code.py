@@ -34,6 +34,7 @@ NO_INFLUENCE = (  # on a run: what lies above it, and what only shows it
     "notebook.py",
     "older.py",
     "plots",
+    "protocol",
     "replay",
     "service",
     "spelling.py",
