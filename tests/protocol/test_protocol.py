@@ -41,6 +41,7 @@ def test_nothing_of_the_protocol_is_left_to_be_done(kind):
         "reset",
         "retract",
         "submit_add",
+        "submit_reset",
         "submit_tell",
         "tell",
     ]

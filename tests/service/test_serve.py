@@ -104,7 +104,7 @@ def post_and_be_cut_off(address, body):
 def test_a_demo_that_moves_and_stops_cleanly_under_open_streams(tmp_path):
     with (
         serving(tmp_path, "--demo") as (process, address),
-        httpx.Client(base_url=address, timeout=30) as client,
+        httpx.Client(base_url=address, timeout=120) as client,
     ):
         with client.stream("GET", "/v1/studies/demo/stream") as stream:
             lines = stream.iter_lines()
@@ -132,7 +132,7 @@ def test_terminated_with_streams_open(tmp_path):
         pass
     with (
         serving(tmp_path) as (process, address),
-        httpx.stream("GET", f"{address}/v1/studies/plant/stream", timeout=30) as stream,
+        httpx.stream("GET", f"{address}/v1/studies/plant/stream", timeout=120) as stream,
     ):
         lines = stream.iter_lines()
         next(lines)
@@ -145,12 +145,12 @@ def test_terminated_with_streams_open(tmp_path):
 def test_two_processes_on_one_socket(tmp_path):
     with (
         serving(tmp_path, "--workers", "2") as (process, address),
-        httpx.Client(base_url=address, timeout=30) as client,
+        httpx.Client(base_url=address, timeout=120) as client,
     ):
         body = {"name": "plant", "space": {"box": [[0, 1]]}}
         assert client.post("/v1/studies", json=body).status_code == 201
         for i in range(8):  # each in a connection of its own, which belongs to one of the processes
-            connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=30)
+            connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=120)
             told = json.dumps({"x": [i / 8], "y": 0.1})
             connection.request("POST", "/v1/studies/plant/tell", told, {"Content-Type": "application/json"})
             assert connection.getresponse().status == 201

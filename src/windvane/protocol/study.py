@@ -176,7 +176,13 @@ class StudyProtocol(Protocol):
         self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
     ) -> Event:
         """Something is known to have changed: what was told before is of the past, see `Optimizer.reset`."""
-        return self.submit(ResetRequest.of(reason, metadata, key)).as_event()
+        return self.submit_reset(reason, metadata=metadata, key=key).as_event()
+
+    def submit_reset(
+        self, reason: str = "", *, metadata: Mapping[str, Any] | None = None, key: str | None = None
+    ) -> Record:
+        """As `reset`, but returns the record in the journal."""
+        return self.submit(ResetRequest.of(reason, metadata, key))
 
     def retract(
         self,

@@ -7,7 +7,6 @@ import argparse
 from windvane.cli.studies import words
 from windvane.cli.studies.common import add_writing, from_json, opened, say, set_up
 from windvane.cli.verbs import VerbParser
-from windvane.protocol.requests import ResetRequest
 
 DESCRIPTION = """\
 You know that the system has changed: a new pump, another batch, a repair. What was told before is of the
@@ -24,9 +23,9 @@ def register(verb: VerbParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Record it."""
-    asked = ResetRequest.of(given.reason, from_json("--metadata", given.metadata), given.key)
+    metadata = from_json("--metadata", given.metadata)
     with opened(given) as study:
-        record = study.submit(asked)
+        record = study.submit_reset(given.reason, metadata=metadata, key=given.key)
     if given.json:
         say(record.as_dict())
     else:
