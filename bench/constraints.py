@@ -170,6 +170,9 @@ def arguments() -> argparse.Namespace:
             help=f"how many, from {part.first} on; {part.seeds}, to {last}, unless stated",
         )
         verb.add_argument(
+            "--first", type=int, default=part.first, metavar="SEED", help=f"the first seed; {part.first}"
+        )
+        verb.add_argument(
             "--steps", type=int, default=part.steps, metavar="T", help=f"of a run; {part.steps} unless stated"
         )
         verb.add_argument(
@@ -213,7 +216,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     given = arguments()
     part = PARTS[given.part]
-    first, seeds, steps = QUICK if given.quick else (part.first, given.seeds, given.steps)
+    first, seeds, steps = QUICK if given.quick else (given.first, given.seeds, given.steps)
     numbers = range(first, first + seeds)
     file = given.out / f"{given.part}.jsonl"
     if part.rivals:

@@ -798,3 +798,35 @@ def test_few_places_that_seem_safe_at_a_quick_look_are_looked_at_exactly(monkeyp
     found = seen._survey(region, posterior)
     exact = seen._chances(seen._all_exact(points[:7]), feasibility.likely)
     np.testing.assert_array_equal(found.chances[:, :7], exact)
+
+
+def test_a_start_that_is_believed_to_be_broken_is_no_retreat():
+    known = {"kernel": wv.RBF(0.1), "noise_variance": 0.01}
+    limit = {"g": wv.AtMost(0.0, **known)}
+    opt = wv.make("gp-ucb", LINE, constraints=limit, safe=0.95, start=[[0.2]], seed=0, **known)
+    for place, value in ((0.2, -1.0), (0.2, 3.0), (0.8, -0.1), (0.8, 0.5)):
+        event = opt.tell([place], 0.0, g=value)  # since 0.8 was within, 0.2 is no longer among the broken
+    assert opt.feasibility([[0.2]])["g"][0] < 0.01
+    assert opt.feasibility([event.retreat])["g"][0] > 0.25
+    np.testing.assert_array_equal(opt.ask(), event.retreat)
+    again = wv.restore(json.loads(json.dumps(opt.state())))
+    np.testing.assert_array_equal(again.ask(), event.retreat)
+
+
+def test_only_what_was_called_safe_counts_against_a_belief():
+    known = {"kernel": wv.RBF(0.1), "noise_variance": 0.01}
+    limit = {"g": wv.AtMost(0.0, **known)}
+    opt = wv.make("gp-ucb", LINE, constraints=limit, safe=0.95, start=[[0.2]], seed=0, **known)
+    cautions = []
+    for place, value in ((0.2, -1.0), (0.8, 0.5), (0.8, 0.5), (0.2, 1.0)):
+        opt.tell([place], 0.0, g=value)  # nothing was said of 0.8; 0.2 was believed to be safe
+        cautions.append(opt._progress.constraints[0].caution)
+    np.testing.assert_allclose(cautions, [-0.05, -0.1, -0.15, 0.8])
+
+
+def test_retreats_do_not_lead_to_more_and_more_retreats():
+    task = wv.task("guarded", horizon=200, seed=30000)  # where the start is, nothing stays allowed
+    opt = wv.make(task.space, constraints=task.constraints, safe=0.95, start=task.start, seed=30000)
+    trace = wv.simulate(opt, task, seed=30000)
+    assert sum(event.retreat is not None for event in trace.events) <= 60  # 188 when each raised the caution
+    assert sum(trace.violated) <= 14  # 20

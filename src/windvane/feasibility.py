@@ -4,8 +4,8 @@ P_c(x) = T_n(z) is the probability that constraint c holds at x, under the belie
 standard deviations on the right side. T_n is Student's distribution: if the unit of what is limited was
 learned, then from the n values in use; if it was told, n is infinite. Soft: points are asked for where all
 hold with probability `LIKELY`, or, where that is nowhere, where it is highest. Safe: only where each holds
-with the probability that was asked for, and after values beyond the limit with more (`more_cautious`); where
-that is nowhere, the last setting that was measured to be safe, or a start.
+with the probability that was asked for, and after beliefs that were wrong with more (`more_cautious`); where
+that is nowhere, the last setting measured to be safe, or a start, while that is believed of it at all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KNOWN = 8  # measured points around which to look
 OPTIMISM = 2.0  # standard deviations by which a place beyond the edge may be better than its mean
 BEYOND = 64  # places beyond the edge, and those at it next to them, for which it is decided whether it pays
 PAYBACK = 10.0  # steps for which a better place that is found will pay: docs/decisions/0039
-PATIENCE = 4  # settings beyond a limit in a row before it is worth more to find another: docs/decisions/0039
+DOUBTED = 0.25  # odds below which a setting that was measured to be safe is left: docs/decisions/0039
 ALTERNATIVES = 32  # points that are looked at exactly before it is held that nothing is safe
 STEP = 1.0  # standard deviations: docs/decisions/0039
 MOST_CAUTIOUS = 8.0
@@ -284,9 +284,9 @@ class Feasibility:
     def retreat(self, region: Region, home: Region | None = None) -> Array:
         """What to ask for where nothing is safe: the last setting measured to be safe, else a start.
 
-        Unless it was measured since that it is not, or is not in `home`, which is all that may be asked for,
-        also what fails or is being evaluated: then, of all places of the region, the one that is surely the
-        least beyond. What failed is tried again when all others have failed as well.
+        Unless it was measured since that it is not, or is believed not to be, or is not in `home`, which is
+        all that may be asked for, also what fails or is being evaluated: then, of all places of the region,
+        where the constraints hold most probably. What failed is tried again when all others have failed too.
         """
         home = region if home is None else home
         last, broken = self._progress.last_safe, self._progress.broken
@@ -298,31 +298,23 @@ class Feasibility:
             if not self._among(setting, broken) and (listed is None or home.contains(point)[0]):
                 wanted.append(point[0])
         if wanted:
+            held = 1.0 - self.risk(self.believed(np.array(wanted)))
+            wanted = [point for point, odds in zip(wanted, held, strict=True) if odds >= DOUBTED]
+        if wanted:
             working = [point for point in wanted if not self._among(point, failed)]
             return np.asarray((working or wanted[len(failed) % len(wanted) :])[0])
         points = listed
         if points is None:
-            beyond = np.array(broken).reshape(-1, self.space.dim)
-            known = np.concatenate((self.refuges(region), region.nearest(beyond)))
+            known = np.concatenate((self.refuges(region), region.nearest(self._rows(broken))))
             if not len(known) and self._progress.last_point is not None:  # nothing is known of any limit
                 return np.asarray(region.nearest(self._progress.last_point[None])[0])
-            points = np.concatenate((self._cloud(region, known), region.candidates(SPREAD)))
-        left = points[[not self._among(point, broken) for point in points]]
+            points = np.concatenate((known, self._cloud(region, known), region.candidates(SPREAD)))
+        left = points[[not self._among(point, (*broken, *failed)) for point in points]]
         points = left if len(left) else points
-        return np.asarray(points[int(np.argmax(self._worst_margin(points)))])
+        return np.asarray(points[int(np.argmin(self.risk(self.believed(points))))])
 
-    def _worst_margin(self, points: Array) -> Array:
-        """How far on the right side of its limit the worst constraint is at least, as good as surely, m.
-
-        Where nothing is known the odds are even, but it may be far beyond: one step from a setting that is
-        a little too hot is better than that. If such steps lead nowhere, one after another, even odds are the
-        better choice: what is surely so counts for less and less.
-        """
-        found, doubts = [], OPTIMISM * min(1.0, PATIENCE / max(len(self._progress.broken), 1)) ** 2
-        for level, loop in self._loops:
-            mean, std = loop.predict(points, self.now)
-            found.append((mean - level - doubts * std) / loop.model.scaling.scale)
-        return np.asarray(np.min(found, axis=0))
+    def _rows(self, points: Sequence[Array]) -> Array:
+        return np.array(points).reshape(-1, self.space.dim)
 
     def _among(self, point: Array, others: Sequence[Array]) -> bool:
         """Whether a setting is one of others, under whatever context."""
@@ -422,13 +414,19 @@ class Feasibility:
         return posterior.at(survey.points[inside])
 
 
-def more_cautious(caution: float, violated: bool, safe: float | None) -> float:
+def claimed(one: Watched, loop: Progress, z: float, safe: float | None) -> bool:
+    """Whether a constraint was believed to hold as surely as it takes to be safe; not so of a retreat."""
+    return safe is not None and bool(chance(one, loop.surrogate, z - max(loop.caution, 0.0)) >= safe - 1e-12)
+
+
+def more_cautious(caution: float, wrong: bool, safe: float | None) -> float:
     """By how many standard deviations more than P_c >= p says, after one more value of a constraint.
 
-    A value beyond the limit raises it by `STEP` p, one within lowers it by `STEP` (1 - p): if beliefs are too
-    sure of themselves, whatever the reason, it settles where a share of 1 - p is beyond (as in adaptive
-    conformal inference, Gibbs & Candes 2021). Below 0 it is credit, for one value at most: what is beyond as
-    seldom as it may be changes nothing.
+    A value beyond the limit where the belief had called it safe raises it by `STEP` p, any other value lowers
+    it by `STEP` (1 - p): if beliefs are too sure of themselves, whatever the reason, it settles where a share
+    of 1 - p is wrong (as in adaptive conformal inference, Gibbs & Candes 2021). At a retreat nothing was
+    claimed, so nothing can be wrong. Below 0 it is credit, for one value at most: what is beyond as seldom as
+    it may be changes nothing.
 
     >>> more_cautious(0.0, True, 0.95), round(more_cautious(0.95, False, 0.95), 2)
     (0.95, 0.9)
@@ -437,7 +435,7 @@ def more_cautious(caution: float, violated: bool, safe: float | None) -> float:
     """
     if safe is None:
         return 0.0
-    return min(max(caution + STEP * (float(violated) - (1.0 - safe)), -STEP), MOST_CAUTIOUS)
+    return min(max(caution + STEP * (float(wrong) - (1.0 - safe)), -STEP), MOST_CAUTIOUS)
 
 
 def interpolated(values: Array, points: Array) -> Array:

@@ -16,7 +16,7 @@ from windvane.checks import Array
 from windvane.composition import Composition
 from windvane.data import Change, Dataset, Event, Observation, Opinion, Outcome, Prediction
 from windvane.failures import Evaluation, Evaluations
-from windvane.feasibility import Feasibility, chance, more_cautious
+from windvane.feasibility import Feasibility, chance, claimed, more_cautious
 from windvane.moments import in_times
 from windvane.progress import Held, Progress, limit_view
 from windvane.reading import Reading
@@ -243,7 +243,8 @@ def outcomes_told(
         following, event = teller.told(told, forecast, x, Reading.of(value, None, None), stamp)
         shared = {field: getattr(event, field) for field in OF_AN_OUTCOME}
         violated = not one.constraint.met(value)
-        after.append(following._replace(caution=more_cautious(loop.caution, violated, constraints.safe)))
+        wrong = violated and claimed(one, loop, z, constraints.safe)
+        after.append(following._replace(caution=more_cautious(loop.caution, wrong, constraints.safe)))
         found[one.name] = Outcome(
             value=value, probability=float(chance(one, loop.surrogate, z)), violated=violated, **shared
         )
