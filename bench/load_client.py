@@ -29,8 +29,8 @@ class Line:
     """One kept connection: it has studies of its own, and one request under way."""
 
     def __init__(self, port: int, names: list[str], own: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._port = port
+        self.connect()
         self.names = names
         self.turn = 0
         self.trials: dict[str, tuple[int, list[float]]] = {}
@@ -38,6 +38,11 @@ class Line:
         self._buffer = b""
         self._key = f"{own}-{random.getrandbits(64):x}"
         self._requests = 0
+        self.expecting = False  # an answer
+
+    def connect(self) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", self._port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     @property
     def name(self) -> str:
@@ -65,7 +70,7 @@ class Line:
             f"Idempotency-Key: {self._key}-{self._requests}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
-        self.sent = time.perf_counter()
+        self.sent, self.expecting = time.perf_counter(), True
         self.socket.sendall(head.encode() + body)
 
     def received(self) -> bytes | None:
@@ -80,7 +85,7 @@ class Line:
         start = head.lower().index(b"content-length:") + len(b"content-length:")
         if len(body) < int(head[start:].split(b"\r\n", 1)[0]):
             return None
-        self._buffer = b""
+        self._buffer, self.expecting = b"", False
         if not head.startswith(b"HTTP/1.1 201"):
             raise RuntimeError(f"{head[:60]!r} {body[:300]!r}")
         return body
@@ -90,9 +95,15 @@ def answers(selector: selectors.BaseSelector) -> Iterator[tuple[Line, bytes]]:
     """Answers as they come."""
     while True:
         for key, _ in selector.select():
-            body = key.data.received()
+            line: Line = key.data
+            if not line.expecting:  # the server has closed a connection that was idle for some seconds
+                selector.unregister(line.socket)
+                line.connect()
+                selector.register(line.socket, selectors.EVENT_READ, line)
+                continue
+            body = line.received()
             if body is not None:
-                yield key.data, body
+                yield line, body
 
 
 def warm(lines: list[Line], found: Iterator[tuple[Line, bytes]]) -> None:
