@@ -12,10 +12,10 @@ from windvane.kernels import Markov
 from windvane.older import renamed
 from windvane.plots.beliefs import weights
 from windvane.surrogates.mixture import LOCAL
-from windvane.surrogates.mixture.seasons import seasons
+from windvane.surrogates.mixture.seasons import recurrence
 
 STATES = Path(__file__).parent / "states"
-OURS = (*wv.HYPOTHESES, *LOCAL, *seasons(48.4, 0.1))
+OURS = (*wv.HYPOTHESES, *LOCAL, *(recurrence(48.4, swings, 0.1) for swings in (False, True)))
 
 
 def drifting(kernel):

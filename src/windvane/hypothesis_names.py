@@ -14,7 +14,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-CHANGED, MOVED, SEASON = "changed at step ", "level moved at step ", "season of "  # how such names begin
+CHANGED, MOVED = "changed at step ", "level moved at step "  # how such names begin
+SEASON, SWING = "season of ", "swing of "
 FORMER = {  # what they were called before, in states and records of that time
     "drift 0.003": "drifts 0.3 % per step",
     "drift 0.01": "drifts 1 % per step",
@@ -94,6 +95,7 @@ NUMBERED = {
     MOVED: "since step {} all of it is higher or lower by the same amount: what was measured before still "
     "counts, at the new level",
     SEASON: "comes back every {} steps, but for a tenth of the variance, which is new each time",
+    SWING: "goes to its opposite and back in {} steps, and is slowly another one",
 }
 """How names begin that go on with a number, and what they mean."""
 
@@ -126,6 +128,6 @@ def glossary() -> dict[str, str]:
     >>> glossary()["changed at step {}"]
     'all is new since step {} and stands still: what was measured before says nothing any more'
     """
-    ends = {SEASON: " steps"}
+    ends = {SEASON: " steps", SWING: " steps"}
     fixed = {name: describe_hypothesis(name) for name in ("static", *FORMER.values())}
     return {**fixed, **{f"{start}{{}}{ends.get(start, '')}": text for start, text in NUMBERED.items()}}

@@ -9,13 +9,18 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.data import Event
-from windvane.hypothesis_names import CHANGED, MOVED, SEASON, by_present_name
+from windvane.hypothesis_names import CHANGED, MOVED, SEASON, SWING, by_present_name
 from windvane.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, text
 
 SHOWN = 7  # hypotheses with a colour of their own
 COLOURS = (BLUE, SKY, GREEN, YELLOW, ORANGE, PURPLE, "#222222")
 CHANGE, LEVEL, OTHERS = "a sudden change", "a level that moved", "others"
-PUT_TOGETHER = {CHANGED: CHANGE, MOVED: LEVEL, SEASON: "a season"}  # how names begin that differ by a number
+PUT_TOGETHER = {  # how names begin that differ by a number
+    CHANGED: CHANGE,
+    MOVED: LEVEL,
+    SEASON: "a season",
+    SWING: "a season",
+}
 
 
 def weights(events: Sequence[Event]) -> dict[str, Array]:

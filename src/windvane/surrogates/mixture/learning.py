@@ -15,7 +15,7 @@ from windvane.surrogates.fit import Estimate, Search, fit_data, map_estimate
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, scattered, scatters
-from windvane.surrogates.mixture.periods import Scan, sought
+from windvane.surrogates.mixture.periods import Found, Scan, sought
 from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import generalised
@@ -118,12 +118,13 @@ def with_season(
     y, times = model.scaling.inward(own.y), own.times / model.interval
     noises = own.noises(noise.value, model.scaling.scale, model.kernel.diagonal(own.X))
     scan = Scan(model.kernel, own.X, y, times, noises, None if own.accuracy is None else own.accuracy.known)
-    present = None if model.period is None else model.period / model.interval
+    present = None if model.period is None else Found(model.period / model.interval, model.swings)
     heaviest = np.argsort(-weights, kind="stable")[: RIVALS if present is None else None]
     found = sought(scan, [model.hypotheses[number] for number in heaviest], present)
     if found is None:
-        return (model if present is None else replace(model, period=None)), noise
-    if present is not None:
-        same = found.period == present
-        return (model if same else replace(model, period=found.period * model.interval)), noise
-    return replace(model, period=found.period * model.interval), noise._replace(b=found.louder * noise.b)
+        return (model if present is None else replace(model, period=None, swings=False)), noise
+    if present is None:
+        noise = noise._replace(b=found.louder * noise.b)
+    elif found[:2] == present[:2]:
+        return model, noise
+    return replace(model, period=found.period * model.interval, swings=found.swings), noise

@@ -14,7 +14,7 @@ from windvane.errors import InvalidArgument, InvalidType
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.spaces.base import Domain
 from windvane.surrogates.mixture.hypotheses import HYPOTHESES, Hypothesis
-from windvane.surrogates.mixture.seasons import seasons
+from windvane.surrogates.mixture.seasons import recurrence
 from windvane.surrogates.mixture.tuning import ADOPTED, TOLD
 from windvane.surrogates.scaling import Scaling
 
@@ -35,7 +35,8 @@ class Mixture:
     are held possible at a time, none of them in the first `settled` steps: while the scale of y is a guess,
     the first values are from another world whenever the search finds a better place. `level_runs` is the
     same for changes of the level alone (docs/decisions/0029). `period`, in the caller's time, is that of a
-    season that is weighed beside the `hypotheses`; with `seeks` it is looked for in the data.
+    season that is weighed beside the `hypotheses`, one to the opposite and back if it `swings`; with `seeks`
+    it is looked for in the data.
 
     `moves` has the steps at which only the level moved, and how uncertain the size of that is (a standard
     deviation, in the caller's units): observations from before are used as they would read at the new level.
@@ -58,6 +59,7 @@ class Mixture:
     moves: tuple[tuple[int, float], ...] = ()
     period: float | None = None
     seeks: bool = False
+    swings: bool = False
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -79,8 +81,9 @@ class Mixture:
         object.__setattr__(self, "moves", moves)
         if self.period is not None:
             object.__setattr__(self, "period", real("Mixture(period)", self.period, above=0.0))
-        if not isinstance(self.seeks, bool):
-            raise InvalidType(f"Mixture(seeks)={self.seeks!r}: must be true or false")
+        for name in ("seeks", "swings"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidType(f"Mixture({name})={getattr(self, name)!r}: must be true or false")
         given: Any = self.hypotheses
         if not isinstance(given, tuple | list) or not all(isinstance(one, Hypothesis) for one in given):
             raise InvalidType(f"Mixture(hypotheses)={given!r}: must be a list of wv.Hypothesis")
@@ -96,7 +99,8 @@ class Mixture:
         """All hypotheses but sudden changes: those that were given, then the season's."""
         if self.period is None:
             return self.hypotheses
-        return (*self.hypotheses, *seasons(self.period / self.interval, ADOPTED if self.seeks else TOLD))
+        weight = ADOPTED if self.seeks else TOLD
+        return (*self.hypotheses, recurrence(self.period / self.interval, self.swings, weight))
 
     @cached_property
     def prior(self) -> Array:

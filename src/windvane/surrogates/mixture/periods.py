@@ -22,11 +22,10 @@ import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.kernels import Kernel, Markov, Static, Temporal
-from windvane.kernels.periodic import WEIGHTS
 from windvane.late import lapack
 from windvane.surrogates.factor import inverse_triangle
 from windvane.surrogates.mixture.hypotheses import Hypothesis, same
-from windvane.surrogates.mixture.seasons import season
+from windvane.surrogates.mixture.seasons import recurring
 from windvane.surrogates.mixture.tuning import (
     AS_GOOD,
     CLEARLY,
@@ -40,24 +39,27 @@ from windvane.surrogates.mixture.tuning import (
     PROMISING,
     SEEN,
     SHORTEST,
+    SWUNG,
 )
 
 FREE = Static(0.5) + Static(0.5) * Markov(0.3)  # a model without a season, from which one stands out
-HARMONICS = np.array(WEIGHTS[1:])
+HARMONICS = np.array((0.8, 0.2))  # of a wave and its half: between a season, 2 to 1, and a swing, all wave
 
 
 class Found(NamedTuple):
-    """The period of a season, in steps, and by how much the noise is larger than was thought."""
+    """The period of a season, in steps, its shape, and by how much the noise is larger than was thought."""
 
     period: float
+    swings: bool = False
     louder: float = 1.0
 
 
 class Peak(NamedTuple):
-    """The evidence of a season, its frequency per step, and how much louder the noise is."""
+    """The evidence of a season, its frequency per step, its shape, and how much louder the noise is."""
 
     evidence: float
     frequency: float
+    swings: bool
     louder: float
 
 
@@ -123,6 +125,23 @@ class Scan:
         K = self.covariance(temporal, level, alone)
         return max((self.evidence(K, louder), louder) for louder in LOUDER)
 
+    def seen(self, frequency: float, swings: bool) -> bool:
+        """Whether enough of the periods has passed to tell a season, or a swing, from a trend."""
+        return self.span * frequency >= (SWUNG if swings else SEEN)
+
+    def peaks(self, frequency: float) -> list[Peak]:
+        """The evidence of a season of that frequency in each shape of which enough was seen."""
+        found = []
+        for swings in (False, True):
+            if self.seen(frequency, swings):
+                evidence, louder = self.best(recurring(1.0 / frequency, swings))
+                found.append(Peak(evidence, frequency, swings, louder))
+        return found
+
+    def height(self, frequency: float, swings: bool, louder: float) -> float:
+        """The evidence of one shape, with the noise that is given."""
+        return self.evidence(self.covariance(recurring(1.0 / frequency, swings)), louder)
+
     def slopes(self, frequencies: Array) -> Array:
         """d ln p(y) / d c for a covariance c k_S cos(2 pi f (t - t')) that is added to FREE."""
         L = self.factor(self.covariance(FREE), 1.0)
@@ -140,7 +159,7 @@ class Scan:
 def promising(scan: Scan) -> list[float]:
     """The frequencies, per step, at which a season is most likely, the best first."""
     grain = FINENESS / scan.span
-    first = math.ceil(1.0 / FINENESS)  # below SEEN: what takes longer must not look as if it did not
+    first = math.ceil(SWUNG / FINENESS)
     last = min(math.floor(1.0 / (SHORTEST * grain)), first + MOST_FREQUENCIES)
     if last < first:
         return []
@@ -156,58 +175,51 @@ def promising(scan: Scan) -> list[float]:
 
 def climbed(scan: Scan, peak: Peak) -> Peak:
     """The frequency nearby at which a season has the most evidence: parabolas, narrower and narrower."""
-    height, frequency, louder = peak
+    height, frequency, swings, louder = peak
     most, width = 1.0 / SHORTEST, 0.5 * FINENESS / scan.span
     for _ in range(CLIMBS):
         sides = (max(frequency - width, 0.5 * frequency), min(frequency + width, most))
-        heights = [_height(scan, side, louder) for side in sides]
+        heights = [scan.height(side, swings, louder) for side in sides]
         bend = 2.0 * height - heights[0] - heights[1]
         places = [(height, frequency), *zip(heights, sides, strict=True)]
         if bend > 0.0 and height > max(heights) - bend:
             top = frequency + 0.5 * width * (heights[1] - heights[0]) / bend
             if sides[0] < top < sides[1]:
-                places.append((_height(scan, top, louder), top))
+                places.append((scan.height(top, swings, louder), top))
         height, frequency = max(places)
         if frequency not in sides:
             width /= 3.0
-    return Peak(height, frequency, louder)
+    return Peak(height, frequency, swings, louder)
 
 
-def sought(scan: Scan, rivals: Sequence[Hypothesis], present: float | None) -> Found | None:
-    """The season in the data, if there is one: `present` is the period that was found before, if any.
+def sought(scan: Scan, rivals: Sequence[Hypothesis], present: Found | None) -> Found | None:
+    """The season in the data, if there is one: `present` is the one that was found before, if any.
 
     `rivals` are the hypotheses that it has to beat, the most likely first.
     """
-    if len(scan.y) < FEWEST_TO_SEEK or (present is not None and scan.span < SEEN * present):
-        return None if present is None else Found(present)  # too little to say anything else
+    if len(scan.y) < FEWEST_TO_SEEK or (
+        present is not None and not scan.seen(1.0 / present.period, present.swings)
+    ):
+        return present  # too little to say anything else
     places = promising(scan)
     if present is not None:
-        places.append(1.0 / present)
-    if not places:
+        places.append(1.0 / present.period)
+    peaks = sorted(peak for place in places for peak in scan.peaks(place))
+    if not peaks:
         return None
-    peaks = sorted(_peak(scan, place) for place in places)
     rival, margin = scan.rival(rivals[0]), CLEARLY if present is None else 0.0
     if math.isinf(rival) or peaks[-1].evidence < rival + margin - HOPELESS:
         return None
     # two of them: between two points of the grid, half of a period can look better than the whole
     ends = [climbed(scan, peak) for peak in peaks[-2:]]
-    seen = [end for end in ends if scan.span >= SEEN / end.frequency]
+    seen = [end for end in ends if scan.seen(end.frequency, end.swings)]
     if not seen:
         return None
-    evidence, frequency, louder = max(seen)
-    if present is None and evidence < max(ends).evidence - AS_GOOD:
-        return None  # a longer one explains more: time will tell
+    evidence, frequency, swings, louder = max(seen)
     if evidence < rival + margin or any(evidence < scan.rival(other) + margin for other in rivals[1:]):
         return None
-    if present is not None and _height(scan, 1.0 / present, louder) > evidence - AS_GOOD:
-        return Found(present, louder)
-    return Found(1.0 / frequency, louder)
-
-
-def _peak(scan: Scan, frequency: float) -> Peak:
-    evidence, louder = scan.best(season(1.0 / frequency))
-    return Peak(evidence, frequency, louder)
-
-
-def _height(scan: Scan, frequency: float, louder: float) -> float:
-    return scan.evidence(scan.covariance(season(1.0 / frequency)), louder)
+    if present is not None:
+        height = scan.height(1.0 / present.period, present.swings, louder)
+        if height > evidence - AS_GOOD:
+            return present._replace(louder=louder)
+    return Found(1.0 / frequency, swings, louder)

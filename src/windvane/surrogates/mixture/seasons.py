@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from windvane.hypothesis_names import SEASON
-from windvane.kernels import Markov, Temporal, TemporalSum, TimePeriodic
+from windvane.hypothesis_names import SEASON, SWING
+from windvane.kernels import Markov, Temporal, TemporalProduct, TemporalSum, TimePeriodic
 from windvane.surrogates.mixture.hypotheses import Hypothesis
-from windvane.surrogates.mixture.tuning import ITS_OWN, OF_A_DAY
+from windvane.surrogates.mixture.tuning import ITS_OWN, OF_A_DAY, SWAYED
 
 
 def season(period: float) -> Temporal:
@@ -14,6 +14,17 @@ def season(period: float) -> Temporal:
     return TemporalSum(TimePeriodic(period).scaled(1.0 - ITS_OWN), own)
 
 
-def seasons(period: float, weight: float) -> tuple[Hypothesis, ...]:
-    """What a mixture weighs where there may be a season of so many steps."""
-    return (Hypothesis(f"{SEASON}{period:.3g} steps", season(period), weight),)
+def swing(period: float) -> Temporal:
+    """The kernel of a swing: to the opposite and back, so that a quarter of it says where the rest leads."""
+    return TemporalProduct(TimePeriodic(period, (0.0, 1.0)), Markov(SWAYED))
+
+
+def recurring(period: float, swings: bool) -> Temporal:
+    """The kernel of what comes back after so many steps, in one of the two shapes."""
+    return swing(period) if swings else season(period)
+
+
+def recurrence(period: float, swings: bool, weight: float) -> Hypothesis:
+    """The hypothesis of that, with its weight before anything is seen."""
+    name = SWING if swings else SEASON
+    return Hypothesis(f"{name}{period:.3g} steps", recurring(period, swings), weight)

@@ -57,14 +57,13 @@ DISPUTED = 0.1  # the weight from which a member's disagreement with the others 
 
 # -- seasons (docs/decisions/0028) ------------------------------------------------------------------------
 
-ITS_OWN, OF_A_DAY = (
-    0.1,
-    0.1,
-)  # of the variance of a season: what a day has of its own, and how fast that drifts
+ITS_OWN, OF_A_DAY = 0.1, 0.1  # of the variance of a season: what a day has of its own, how fast that drifts
+SWAYED = 0.003  # of the variance of a swing, per step: how fast it is another one
 TOLD, ADOPTED = 0.2, 0.1  # the weight of a season before anything is seen: of one that was told, and found
-SEEN = 1.3  # periods that must have been seen: less is a trend
+SEEN = 1.3  # periods of a season that must have been seen: less is a trend
+SWUNG = 0.25  # and of a swing, which has turned by then
 SHORTEST = 6.0  # steps of the shortest period that is looked for
-FEWEST_TO_SEEK = 40  # observations without which no period is looked for
+FEWEST_TO_SEEK = 20  # observations without which no period is looked for
 MOST_TO_SEEK = 128  # observations that are looked at: a factor of them takes 0.2 ms
 FINENESS = 0.25  # cycles over all data between two frequencies that are tried
 MOST_FREQUENCIES = 256  # tried at a time
@@ -73,5 +72,5 @@ CLIMBS = 3  # parabolas to the best frequency nearby, for two of these
 LOUDER = (1.0, 4.0)  # times the noise: that of a fit under a fast drift is too small for a season
 HOPELESS = 12.0  # of log evidence: a climb wins 5 of it at most
 CLEARLY = 3.0  # by how much more log evidence a season is taken up; it is dropped where it has less
-AS_GOOD = 1.0  # of log evidence: no reason to prefer a period that is a little better, or too long to tell
+AS_GOOD = 1.0  # of log evidence: no reason to prefer a period that is a little better
 RIVALS = 3  # other hypotheses that a season has to beat, the most likely ones
