@@ -79,7 +79,7 @@ def test_exactly_what_is_out_of_date_is_brought_up_to_date(tool, tmp_path, monke
     tool.main()
     said = capsys.readouterr().out
     assert f"{tool.PAGES[0].path}: up to date" in said
-    assert "13 hours" in said
+    assert "10 hours" in said
     assert called == []
     monkeypatch.setattr(sys, "argv", ["evidence", "--run"])
     with pytest.raises(SystemExit, match="--data FOLDER"):
