@@ -99,10 +99,9 @@ class ReproductionPage(Page):
         if found is None:
             return Age(self._place(experiment), f"no section with a stamp, {runs} runs a cell wanted", hours)
         size = f"{found.runs} of {runs} runs a cell"
-        why = outdated(found)
-        if not why and (data or not experiment.data):  # without the data it is not known which they were
-            cells = experiment.cells(Setting(data=Path(data) if data else None))
-            why = short(found, cells, range(runs))
+        setting = Setting(data=Path(data) if data else None)
+        cells = experiment.cells(setting) if data or not experiment.data else None
+        why = outdated(found) or short(found, runs, cells)
         if not why and found.stamp not in stamps(section_at(text, experiment.name) or ""):
             why = "the page does not have it"
         return Age(f"{self._place(experiment)}, {size}", why, hours)

@@ -150,7 +150,7 @@ class Work:
         kept = sections.find(self.experiment.name)
         if kept is None:
             return False
-        current, why = None, short(kept, self.cells, self.seeds)
+        current, why = None, short(kept, len(self.seeds), self.cells, self.seeds[0])
         if not why:
             if kept.runs == len(self.seeds) and not self.store.missing(self.trials):
                 return False

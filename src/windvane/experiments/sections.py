@@ -68,13 +68,14 @@ class Sections:
         summary.write(folder / "summary.json")
 
 
-def short(summary: ExperimentSummary, cells: Iterable[Cell], seeds: range) -> str:
-    """Why a kept section is not what was asked for, whatever its code; nothing if it is."""
-    if summary.plan != planned(cells, seeds[0]):
+def short(summary: ExperimentSummary, runs: int, cells: Iterable[Cell] | None, first: int = 0) -> str:
+    """Why a kept section is not what was asked for, whatever its code; nothing if it is.
+
+    Without the cells, of which some need data that may not be there, only the number of runs counts.
+    """
+    if cells is not None and summary.plan != planned(cells, first):
         return "its cells, seeds or data were others"
-    if summary.runs < len(seeds):
-        return f"it has {summary.runs} of {len(seeds)} runs a cell"
-    return ""
+    return f"it has {summary.runs} of {runs} runs a cell" if summary.runs < runs else ""
 
 
 def outdated(summary: ExperimentSummary) -> str:

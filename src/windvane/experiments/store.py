@@ -77,6 +77,8 @@ class Store:
         The code is empty where it was not recorded.
         """
         wanted = {_described(trial): trial for trial in trials}
+        if not wanted:
+            return {}
         present = {trial.key for trial in wanted.values()}
         found: dict[RunSpec, tuple[str, str]] = {}
         with self._explained():
