@@ -10,6 +10,10 @@ the code that computes runs. A page is out of date if a stamp in it has another 
 or if it has none. Commands keep each finished run and continue where they stopped: nothing is computed twice.
 After each, docs/what-holds.md is written anew from the pages as they are then.
 
+Each section of docs/reproduction.md has a stamp of its own, of the code that its cells depend on, and is kept
+in docs/evidence/reproduction. It is listed if that code has changed, if it has fewer runs than its full size,
+or if it is missing.
+
 Sections whose figures a script in bench/ or examples/ measures (bench/sections.py) are listed in the same
 way. They are measured if they are asked for by name, since many are times, which need an idle machine; those
 that no command writes are put into their page by hand, with the stamp that the script prints.
@@ -27,14 +31,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from windvane.experiments.stamp import Stamp, stamp, stamps
+from windvane.experiments.experiment import Experiment, Setting
+from windvane.experiments.paper import EXPERIMENTS
+from windvane.experiments.sections import Sections, outdated, short
+from windvane.experiments.stamp import Stamp, section_at, stamp, stamps
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 from sections import SECTIONS, Section  # noqa: E402
 
+CORES = 2  # that hours are for
 DATA = "{data}"  # in a command: the folder of the real data
 SCRIPTS = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Age:
+    """Why a page, or a part of it, is out of date (nothing if it is not), and how long it would take."""
+
+    place: str
+    why: str
+    hours: float
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,44 @@ class Page:
     def filled(self, data: str) -> list[str]:
         """The command, with the folder of the data."""
         return [data if word == DATA else word for word in self.command]
+
+
+class ReproductionPage(Page):
+    """The page of the paper, section by section; hours are those of all of them."""
+
+    def sections(self, data: str | None) -> list[Age]:
+        """Of each section."""
+        text = (ROOT / self.path).read_text(encoding="utf-8")
+        kept = Sections(ROOT / self.path)
+        return [self._age(EXPERIMENTS[name], text, kept, data) for name in self.names]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the experiments that the command asks for."""
+        asked = [name for name in EXPERIMENTS if name in self.command]
+        return asked or list(EXPERIMENTS)
+
+    def runs(self, experiment: Experiment) -> int:
+        """That many of each cell are wanted."""
+        if "--runs" in self.command:
+            return int(self.command[self.command.index("--runs") + 1])
+        return experiment.runs
+
+    def _age(self, experiment: Experiment, text: str, kept: Sections, data: str | None) -> Age:
+        found, runs = kept.find(experiment.name), self.runs(experiment)
+        hours = experiment.hours * runs / experiment.runs / CORES
+        if found is None:
+            return Age(self._place(experiment), f"no section with a stamp, {runs} runs a cell wanted", hours)
+        size = f"{found.runs} of {runs} runs a cell"
+        setting = Setting(data=Path(data) if data else None)
+        cells = experiment.cells(setting) if data or not experiment.data else None
+        why = outdated(found) or short(found, runs, cells)
+        if not why and found.stamp not in stamps(section_at(text, experiment.name) or ""):
+            why = "the page does not have it"
+        return Age(f"{self._place(experiment)}, {size}", why, hours)
+
+    def _place(self, experiment: Experiment) -> str:
+        return f"{self.path}, {experiment.source} ({experiment.name})"
 
 
 PAGES = (
@@ -75,10 +130,10 @@ PAGES = (
         ),
         5.0,
     ),
-    Page(
+    ReproductionPage(
         "docs/reproduction.md",
         ("windvane", "reproduce", "all", "--data", DATA, "--markdown", "docs/reproduction.md"),
-        8.0,
+        round(sum(one.hours for one in EXPERIMENTS.values()) / CORES, 1),
     ),
 )
 
@@ -91,14 +146,25 @@ def age(found: Sequence[Stamp], now: Stamp) -> str:
     return f"computed by other code (commit {', '.join(other)})" if other else ""
 
 
-def listed(wanted: Sequence[str]) -> tuple[list[Page], list[Section]]:
-    """Print the age of each page and section; return those that are out of date."""
-    now, pages = stamp(), list[Page]()
+def ages(page: Page, data: str | None) -> list[Age]:
+    """Of the page, or of each of its sections."""
+    if isinstance(page, ReproductionPage):
+        return page.sections(data)
+    why = age(stamps((ROOT / page.path).read_text(encoding="utf-8")), stamp())
+    return [Age(page.path, why, page.hours)]
+
+
+def listed(wanted: Sequence[str], data: str | None) -> tuple[dict[Page, float], list[Section]]:
+    """Print the age of each page and section; return those that are out of date, pages with their hours."""
+    pages = dict[Page, float]()
     for page in PAGES:
         if not wanted or page.path in wanted:
-            why = age(stamps((ROOT / page.path).read_text(encoding="utf-8")), now)
-            pages += [page] if why else []
-            print(f"{page.path}: {why or 'up to date'}")
+            for each in ages(page, data):
+                print(
+                    f"{each.place}: {each.why or 'up to date'}" + (f"; {spoken(each.hours)}" * bool(each.why))
+                )
+                if each.why:
+                    pages[page] = pages.get(page, 0.0) + each.hours
     measured = list[Section]()
     for each in SECTIONS.values():
         if not wanted or each.page in wanted:
@@ -112,10 +178,13 @@ def listed(wanted: Sequence[str]) -> tuple[list[Page], list[Section]]:
 def spoken(hours: float) -> str:
     """How long something takes.
 
-    >>> spoken(0.75), spoken(10)
-    ('45 minutes', '10 hours')
+    >>> spoken(0.011), spoken(0.75), spoken(10)
+    ('1 minute', '45 minutes', '10 hours')
     """
-    return f"{60 * hours:g} minutes" if hours < 1 else f"{hours:g} hours"
+    if hours >= 1:
+        return f"{hours:.2g} hours"
+    minutes = max(1, round(60 * hours))
+    return f"{minutes} minute{'s' * (minutes > 1)}"
 
 
 def main() -> None:
@@ -131,16 +200,16 @@ def main() -> None:
     unknown = [page for page in given.pages if page not in known]
     if unknown:
         parser.error(f"{unknown[0]}: no page with figures; there are {', '.join(known)}")
-    stale, measured = listed(given.pages)
+    stale, measured = listed(given.pages, given.data)
     if stale:
-        hours = sum(page.hours for page in stale)
-        print(f"Up to {hours:g} hours of two idle cores to bring the pages up to date: make evidence")
+        hours = sum(stale.values())
+        print(f"Up to {hours:.2g} hours of two idle cores to bring the pages up to date: make evidence")
         print("What is kept of earlier runs of the same code is not computed again.")
     if measured:
         hours = sum(each.hours for each in measured)
         print(f"About {hours:.1f} hours of an idle machine to measure the sections again, by their commands.")
     if given.run:
-        update(stale, given.data)
+        update(list(stale), given.data)
         measure(measured if given.pages else [])
 
 

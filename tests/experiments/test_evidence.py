@@ -127,3 +127,23 @@ def test_a_damaged_file_is_named_and_left_as_it_is(tmp_path, content):
 def test_a_line_is_small(full):
     kept = evidence.gathered({}, full)
     assert max(len(json.dumps(line)) for line in kept.values()) < 500
+
+
+@pytest.mark.parametrize(("code", "made"), [("older", [0]), ("", [0, 3])])
+def test_where_the_code_was_not_recorded_the_first_and_the_last_run_are_made_anew(code, made):
+    earlier = {trial: evidence.EarlierRun(code, "same") for trial in trials()}
+    asked = []
+
+    def compute(some):
+        asked.extend(trial.seed for trial in some)
+        return {trial: {} for trial in some}
+
+    found = evidence.prove(earlier, lambda _: "now", lambda *_: "same", compute)
+    assert asked == made
+    assert found.trials == tuple(trials())
+
+    def last_differs(trial, _):
+        return "same" if trial.seed < 3 else "other"
+
+    found = evidence.prove(earlier, lambda _: "now", last_differs, compute)
+    assert bool(found.changed) == (len(made) == 2)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import get_args
 
@@ -11,10 +12,12 @@ import pytest
 from windvane.cli.reproduce import COLOURS
 from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments.claims import RULE, Claim, Verdict
+from windvane.experiments.paper import EXPERIMENTS
 from windvane.experiments.paper.differences import DIFFERENCES
 from windvane.experiments.report import CLASSES, MARKS, _claim, counts, write_html, write_markdown
 from windvane.experiments.reproduce import ExperimentSummary, summaries
 from windvane.experiments.results import Group, Results
+from windvane.experiments.sections import Sections
 from windvane.experiments.stamp import Stamp
 from windvane.experiments.tables import TextTable
 from windvane.files import whole, write_text
@@ -113,15 +116,16 @@ def test_the_page_is_well_formed_and_says_everything(out):
 
 def test_the_markdown_page_has_its_pictures_and_working_anchors(out, tmp_path):
     page = tmp_path / "docs" / "reproduction.md"
-    page.parent.mkdir()
-    write_markdown(page, out, summaries(out, ["table9", "figure9"]))
+    for name in ("table9", "figure9"):
+        Sections(page).keep(summary(name), out)
+    write_markdown(page, Sections(page).all(["table9", "figure9"]))
     text = page.read_text()
     for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text):
         assert (page.parent / picture).read_bytes() == PNG
     anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
     assert text.index(RULE) < text.index("## ")  # the rule stands before the first verdict
-    assert "| 5 | ✓ ◐ ✗ ? |" in text
+    assert "| 5 of 50 | ✓ ◐ ✗ ? |" in text
     assert "✓ holds, ◐ holds in part, ✗ does not hold, ? undecided, · not tested." in text
     assert "- ? **undecided**: Perhaps. Here: few." in text
     for one in DIFFERENCES:
@@ -130,6 +134,30 @@ def test_the_markdown_page_has_its_pictures_and_working_anchors(out, tmp_path):
         row for row in text[text.index("| where | what | settled |") :].splitlines() if row.startswith("|")
     ]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}  # a bar in a text is escaped
+
+
+def test_a_section_below_full_size_says_so_in_its_heading_and_one_that_is_missing_in_the_list(tmp_path):
+    page = tmp_path / "page.md"
+    some = [summary("table1", 5), summary("ablation", 50)]
+    write_markdown(page, some, [EXPERIMENTS[name] for name in ("table1", "table4", "ablation")])
+    text = page.read_text()
+    assert '## <a id="table1"></a>Table 9: A <title> (5 of 50 runs)\n' in text
+    assert '## <a id="ablation"></a>Table 9: A <title>\n' in text
+    first, second, third = text[text.index("|:--|:--|--:|:--|") :].splitlines()[1:4]
+    assert (first, third) == (
+        "| Table 9 | [A <title>](#table1) | 5 of 50 | ✓ ◐ ✗ ? |",
+        "| Table 9 | [A <title>](#ablation) | 50 | ✓ ◐ ✗ ? |",
+    )
+    assert second == "| Table 4, Fig. 13 | Sensitivity to delta_B | 0 of 200 | not run yet |"
+
+
+def test_runs_of_earlier_code_are_told(tmp_path):
+    page = tmp_path / "page.md"
+    write_markdown(page, [replace(summary(), earlier=1200)])
+    stamped = "Computed by Windvane 0.1, commit 0123456789ab+, code 89abcdef."
+    assert f"{stamped} Of its runs 1,200 were made by earlier code; of each cell" in page.read_text()
+    write_markdown(page, [summary()])
+    assert "earlier code" not in page.read_text()
 
 
 def test_a_sentence_of_the_markdown_page_has_one_full_stop():

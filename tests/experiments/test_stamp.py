@@ -1,14 +1,25 @@
 """What computed a page, and whether that is the code as it is now."""
 
 import importlib.util
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from windvane.experiments import stamp as stamping
+from windvane.experiments.experiment import Setting
+from windvane.experiments.reproduce import (
+    CellRecord,
+    ExperimentSummary,
+    first_runs,
+    planned,
+    section_stamp,
+)
 from windvane.experiments.stamp import Stamp, bench_stamp, section, stamp, stamps
+from windvane.experiments.tables import TextTable
 
 ROOT = Path(__file__).parents[2]
 NOW = Stamp("1.0", "0123456789ab", "89abcdef")
@@ -79,7 +90,7 @@ def test_exactly_what_is_out_of_date_is_brought_up_to_date(tool, tmp_path, monke
     tool.main()
     said = capsys.readouterr().out
     assert f"{tool.PAGES[0].path}: up to date" in said
-    assert "13 hours" in said
+    assert "10 hours" in said
     assert called == []
     monkeypatch.setattr(sys, "argv", ["evidence", "--run"])
     with pytest.raises(SystemExit, match="--data FOLDER"):
@@ -90,6 +101,58 @@ def test_exactly_what_is_out_of_date_is_brought_up_to_date(tool, tmp_path, monke
         tool.main()
     assert [words[0] for words in called] == ["bench", "docs/tools/what_holds.py", "reproduce"]
     assert all("mine" in words for words in called if len(words) > 1)
+
+
+def test_sections_of_the_reproduction_are_listed_with_runs_age_and_hours(tool, tmp_path, monkeypatch, capsys):
+    path = "docs/reproduction.md"
+    (tmp_path / "docs").mkdir()
+    sections = tool.Sections(tmp_path / path)
+    sections.make()
+    names = ["theory", "table1", "ablation", "rate-change", "temperature", "table3"]
+    page = tool.ReproductionPage(path, ("windvane", "reproduce", *names), 1.0)
+    text = []
+    for name in names[1:]:
+        one = tool.EXPERIMENTS[name]
+        cells = one.cells(Setting(synthetic=True))
+        records = tuple(
+            CellRecord(trial.task.name, trial.algorithm.name, trial.measure.name, trial.code, "")
+            for trial in first_runs(cells, 0)
+        )
+        if name == "table1":  # work on auto
+            records = tuple(
+                replace(cell, code="old") if cell.algorithm == "auto" else cell for cell in records
+            )
+        runs = 20 if name in ("ablation", "table3") else one.runs
+        plan = "of another time" if name == "rate-change" else planned(cells, 0)
+        stamped = section_stamp(records)
+        table = TextTable(("a",), ())
+        sections.write(
+            ExperimentSummary(
+                name, one.source, one.title, "", runs, one.runs, stamped, table, (), plan, records
+            )
+        )
+        (sections.images / f"{name}.png").write_bytes(b"")
+        text.append(f'## <a id="{name}"></a>{one.source}\n\n{stamped}\n')
+    (tmp_path / path).write_text("\n".join(text))
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setattr(tool, "PAGES", (page,))
+    monkeypatch.setattr(tool, "SECTIONS", {})
+    monkeypatch.delenv("WINDVANE_DATA", raising=False)
+    monkeypatch.setattr(sys, "argv", ["evidence"])
+    tool.main()
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].endswith("(theory): no section with a stamp, 50 runs a cell wanted; 2 minutes")
+    lines = {name: next(line for line in said if f"({name})" in line) for name in names}
+    assert lines["temperature"].endswith(" 50 of 50 runs a cell: up to date")
+    assert re.search(
+        r"50 of 50 runs a cell: 3 of 36 cells are of other code \(auto\); 6 min", lines["table1"]
+    )
+    assert lines["ablation"].endswith("20 of 50 runs a cell: it has 20 of 50 runs a cell; 1 minute")
+    assert "its cells, seeds or data were others" in lines["rate-change"]
+    assert "it has 20 of 50 runs a cell" in lines["table3"]  # of which the data are not there
+    (tmp_path / path).write_text("another page")
+    tool.main()
+    assert "50 of 50 runs a cell: the page does not have it" in capsys.readouterr().out
 
 
 def test_the_commands_are_ones_that_the_shell_knows(tool):

@@ -1,11 +1,14 @@
 """Finished runs survive: reopening, sharing, damage, a full disk."""
 
+import json
+
 import numpy as np
 import pytest
 
 import windvane as wv
 from windvane.errors import StorageFailure
-from windvane.experiments.store import Store
+from windvane.experiments import trial as trials
+from windvane.experiments.store import Store, fingerprint
 from windvane.experiments.trial import RunSpec, call
 
 TRIALS = [RunSpec(call("within-model"), call("gp-ucb"), seed) for seed in range(1200)]
@@ -102,3 +105,68 @@ def test_a_full_disk_is_an_error_and_keeps_what_was_there(tmp_path):
 def test_the_errors_are_windvanes_and_oserrors():
     assert issubclass(StorageFailure, wv.WindvaneError)
     assert issubclass(StorageFailure, OSError)
+
+
+def test_what_is_missing_is_told_without_reading_it(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        for trial in TRIALS[:1100]:
+            store.put(trial, result(trial.seed))
+        assert store.missing(TRIALS) == TRIALS[1100:]
+        assert store.missing([]) == []
+
+
+@pytest.fixture
+def other_code(monkeypatch):
+    behind = trials.code_behind
+
+    def edit(version):
+        monkeypatch.setattr(trials, "code_behind", lambda *names: {**behind(*names), "code": version})
+
+    return edit
+
+
+def test_results_of_earlier_code_are_found_with_it_in_the_order_they_were_made(tmp_path, other_code):
+    one, two, three = TRIALS[:3]
+    with Store(tmp_path / "runs.sqlite") as store:
+        for version, trial, number in (("a", one, 1), ("b", two, 2), ("b", one, 3), ("c", three, 4)):
+            other_code(version)
+            store.put(trial, {"regret": np.array([float(number)])})
+            if version == "b":
+                second = trial.code
+        assert store.earlier([three]) == {}  # that one is of the present code
+        found = store.earlier([one, two, three])
+        assert store.earlier([]) == {}
+    assert [(trial.seed, code, run["regret"][0]) for trial, (code, run) in found.items()] == [
+        (two.seed, second, 2.0),
+        (one.seed, second, 3.0),
+    ]
+
+
+def test_a_run_of_which_the_code_was_not_recorded_is_found_as_well(tmp_path, other_code):
+    with Store(tmp_path / "runs.sqlite") as store:
+        plain = json.dumps(TRIALS[0].plain(), sort_keys=True)
+        store.put(TRIALS[0], result(0))
+        store._database.execute("UPDATE runs SET trial = ?", (plain,))
+        assert store.adopted(TRIALS[:1]) == 0
+        other_code("a")
+        assert [code for code, _ in store.earlier(TRIALS[:1]).values()] == [""]
+
+
+def test_it_is_remembered_which_runs_were_taken_over(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        for trial, code in zip(TRIALS[:3], (None, "earlier", ""), strict=True):
+            store.put(trial, result(0), code)
+        assert store.adopted(TRIALS[:3]) == 2
+        assert store.adopted(TRIALS[:1]) == 0
+
+
+def test_a_fingerprint_depends_on_every_bit_and_not_on_the_order_of_names():
+    found = {"regret": np.array([0.5, 0.25]), "resets": np.array([1])}
+    assert fingerprint(found) == fingerprint(dict(reversed(found.items())))
+    for other in (
+        {**found, "regret": np.nextafter(found["regret"], 1.0)},
+        {**found, "resets": np.array([1.0])},
+        {**found, "regret": found["regret"][:, None]},
+        {"regret": found["regret"]},
+    ):
+        assert fingerprint(other) != fingerprint(found)

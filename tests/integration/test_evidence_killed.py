@@ -20,7 +20,7 @@ evidence.ROOT = Path.cwd()
 evidence.SECTIONS = {{}}
 command = (Path(sys.executable).name, "-m", "windvane", "reproduce", "window-regret", "--runs", "2", "--jobs", "1",
            "--out", "out", "--markdown", "docs/page.md")
-evidence.PAGES = (evidence.Page("docs/page.md", command, 0.1),)
+evidence.PAGES = (evidence.ReproductionPage("docs/page.md", command, 0.1),)
 sys.argv = ["evidence", "--run"]
 evidence.main()
 """
@@ -92,5 +92,15 @@ def test_nothing_is_computed_twice(tmp_path):
     assert "Computed by Windvane" in (tmp_path / "docs" / "page.md").read_text()
     third = started(tmp_path)
     said, _ = third.communicate(timeout=PATIENCE)
-    assert "docs/page.md: up to date" in said
+    assert "docs/page.md, Fig. 2 (right) (window-regret), 2 of 2 runs a cell: up to date" in said
     assert kept(tmp_path) == after
+    for file in (tmp_path / "out").glob("runs.sqlite*"):
+        file.unlink()
+    (tmp_path / "docs" / "page.md").write_text("lost\n")
+    fourth = started(tmp_path)  # as in a fresh clone, which has what is kept beside the page and no runs
+    said, _ = fourth.communicate(timeout=PATIENCE)
+    assert fourth.returncode == 0, said
+    assert "the page does not have it" in said
+    assert "not run again (2 runs a cell, 200 at full size)" in said
+    assert kept(tmp_path) == {}
+    assert "Computed by Windvane" in (tmp_path / "docs" / "page.md").read_text()

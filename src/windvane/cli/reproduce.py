@@ -6,6 +6,9 @@ import argparse
 import os
 import shlex
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,16 @@ from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments import evidence
+from windvane.experiments.executors import Workers
+from windvane.experiments.experiment import Cell, Experiment, Setting, trials_of
+from windvane.experiments.measures import Result
 from windvane.experiments.paper import EXPERIMENTS
-from windvane.experiments.report import MARKS, counts, size, write_html, write_markdown
+from windvane.experiments.report import MARKS, counts, origin, size, write_html, write_markdown
 from windvane.experiments.reproduce import ExperimentSummary, publish, summaries
+from windvane.experiments.sections import Sections, renewed, short
 from windvane.experiments.store import Store
+from windvane.experiments.trial import RunSpec
 from windvane.extras import require
 from windvane.tasks import task
 
@@ -40,7 +48,12 @@ def register(verb: VerbParser) -> None:
             "Runs the paper's experiments and writes, for each, its records (Parquet), table,\n"
             "figure and a verdict on every claim, and one report.html with everything.\n\n"
             "Interrupt it whenever you like: finished runs are kept in OUT/runs.sqlite, and the same\n"
-            "command continues where it stopped. More runs later only add what is missing."
+            "command continues where it stopped. More runs later only add what is missing. What takes\n"
+            "little time comes first; the report has the order of the paper.\n\n"
+            "With --markdown, finished sections are kept beside the page, in evidence/reproduction. One\n"
+            "with enough runs is not run again if it is of the present code, or if the first run of each\n"
+            "cell comes out to the last bit as it did. Runs of earlier code in OUT/runs.sqlite are used in\n"
+            "the same way."
         ),
         f"experiments:\n{names}\n\nexamples:\n"
         "  windvane reproduce table1\n"
@@ -52,7 +65,12 @@ def register(verb: VerbParser) -> None:
     running.add_arguments(verb, out="out/reproduce")
     running.add_data(verb)
     verb.add_argument("--synthetic", action="store_true", help="documented stand-ins where data are missing")
-    verb.add_argument("--markdown", type=Path, metavar="FILE", help="also write the report as Markdown")
+    verb.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="also write the report as Markdown, and keep its sections",
+    )
     verb.set_defaults(run=run)
 
 
@@ -70,36 +88,102 @@ def run(given: argparse.Namespace) -> None:
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
-    if given.markdown is not None:
-        _place_for(given.markdown)
+    sections = None if given.markdown is None else _place_for(given.markdown)
     experiments, skipped = with_data(experiments, setting)
     names = {experiment.name for experiment in experiments}
     summaries(given.out, [name for name in EXPERIMENTS if name not in names])  # a damaged one is named now
+    kept = sections.all(EXPERIMENTS) if sections is not None else []
     with Store(given.out / "runs.sqlite") as store:
-        for experiment in experiments:
+        for experiment in sorted(experiments, key=lambda one: one.hours):  # so that much is soon there
             runs = given.runs or (experiment.quick if given.quick else experiment.runs)
-            seeds = range(first, first + runs)
-            began = time.monotonic()
-            trials = experiment.trials(setting, seeds)
-            results = running.watched(experiment.name, trials, store, workers)
-            command = _command(given, experiment.name, experiment.cells(setting))
-            summary = publish(experiment, setting, seeds, results, given.out, command)
-            _say(console, summary, given.out, time.monotonic() - began)
+            work = Work(experiment, setting, range(first, first + runs), store, workers, console)
+            if sections is None or not work.taken_up(sections, given.out):
+                summary = work.done(given.out, _command(given, experiment.name, work.cells))
+                if sections is not None:
+                    sections.keep(summary, given.out)
             found = summaries(given.out, list(EXPERIMENTS))
-            _page(write_html, given.out / "report.html", given.out, found)
-            if given.markdown is not None:
-                _page(write_markdown, given.markdown, given.out, found)
+            _page(given.out / "report.html", partial(write_html, out=given.out, summaries=found))
+            if sections is not None:
+                kept = sections.all(EXPERIMENTS)
+                every = list(EXPERIMENTS.values())
+                _page(given.markdown, partial(write_markdown, summaries=kept, experiments=every))
     if experiments:
         page = _literal(given.out / "report.html")
         console.print(f"Report: [bold]{page}[/bold] ({counts(found)})", soft_wrap=True)
         if given.markdown is not None:
-            console.print(f"Markdown: [bold]{_literal(given.markdown)}[/bold]", soft_wrap=True)
+            page = _literal(given.markdown)
+            console.print(f"Markdown: [bold]{page}[/bold] ({counts(kept)})", soft_wrap=True)
     if skipped:
         console.print(
             f"Skipped for want of data: {', '.join(skipped)}; "
             "give --data FOLDER, or --synthetic for stand-ins",
             soft_wrap=True,
         )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What there is to do for one experiment."""
+
+    experiment: Experiment
+    setting: Setting
+    seeds: range
+    store: Store
+    workers: Workers
+    console: Any
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Those of the experiment."""
+        return self.experiment.cells(self.setting)
+
+    @cached_property
+    def trials(self) -> list[RunSpec]:
+        """All that is asked for."""
+        return trials_of(self.cells, self.seeds)
+
+    def taken_up(self, sections: Sections, out: Path) -> bool:
+        """Whether the section that is kept beside the page is what was asked for; it says what it found.
+
+        If the store has all runs, it costs nothing to evaluate them anew, perhaps in other words.
+        """
+        kept = sections.find(self.experiment.name)
+        if kept is None:
+            return False
+        current, why = None, short(kept, len(self.seeds), self.cells, self.seeds[0])
+        if not why:
+            if kept.runs == len(self.seeds) and not self.store.missing(self.trials):
+                return False
+            current, why = renewed(kept, self.cells, self.seeds[0], self._checked)
+        if current is None:
+            self._say(f"the kept section does not count, since {why}")
+            return False
+        sections.write(current)
+        sections.hand_out(current, out)
+        self._say(f"kept in {sections.folder}, not run again ({size(current)}). {origin(current)}")
+        return True
+
+    def done(self, out: Path, command: str) -> ExperimentSummary:
+        """Run what is missing, and publish."""
+        began = time.monotonic()
+        adopted = evidence.adopt_older(self.trials, self.store, self._checked)
+        if adopted.checked:
+            runs = running.counted(adopted.runs, "run")
+            running.said_of(
+                self.console, f"{self.experiment.name}: {runs} of earlier code taken over", adopted
+            )
+        results = running.watched(self.experiment.name, self.trials, self.store, self.workers)
+        earlier = self.store.adopted(self.trials)
+        summary = publish(self.experiment, self.setting, self.seeds, results, out, command, earlier)
+        _say(self.console, summary, out, time.monotonic() - began)
+        return summary
+
+    def _checked(self, trials: Sequence[RunSpec]) -> dict[RunSpec, Result]:
+        """Runs that are made anew."""
+        return running.watched("checking", trials, self.store, self.workers)
+
+    def _say(self, what: str) -> None:
+        self.console.print(f"{self.experiment.name}: {what}", highlight=False, markup=False, soft_wrap=True)
 
 
 def with_data(experiments: list[Experiment], setting: Setting) -> tuple[list[Experiment], list[str]]:
@@ -168,22 +252,24 @@ def _command(given: argparse.Namespace, name: str, cells: list[Cell]) -> str:
     return shlex.join(parts)
 
 
-def _place_for(page: Path) -> None:
-    """See now, not after everything, that the page can be written."""
+def _place_for(page: Path) -> Sections:
+    """See now, not after everything, that the page can be written; its sections are kept beside it."""
+    sections = Sections(page)
     try:
         if page.is_dir():
             raise StorageFailure(f"--markdown {page}: is a folder; must be a file")
-        (page.parent / "images" / "reproduction").mkdir(parents=True, exist_ok=True)
+        sections.make()
         if not os.access(page if page.exists() else page.parent, os.W_OK):
             raise StorageFailure(f"--markdown {page}: cannot be written; choose another place")
     except OSError as error:
         if isinstance(error, StorageFailure):
             raise
         raise StorageFailure(f"--markdown {page}: {error.strerror or error}; choose another place") from error
+    return sections
 
 
-def _page(write: Any, path: Path, out: Path, found: list[ExperimentSummary]) -> None:
+def _page(path: Path, write: Callable[[Path], None]) -> None:
     try:
-        write(path, out, found)
+        write(path)
     except OSError as error:
         raise StorageFailure(f"{path}: {error.strerror or error}; choose another place") from error

@@ -14,6 +14,7 @@ from typing import Any
 from windvane.checks import integer
 from windvane.cli import terminal
 from windvane.errors import AlgorithmFailed, InvalidArgument, StorageFailure
+from windvane.experiments.evidence import Adopted
 from windvane.experiments.execution import execute
 from windvane.experiments.executors import Dask, Processes, Workers
 from windvane.experiments.experiment import Cell
@@ -145,6 +146,19 @@ def watched(
             on_kept=begun,
             on_done=lambda _trial, _result: bars.advance(bar),
         )
+
+
+def said_of(console: Any, what: str, found: Adopted) -> None:
+    """How many kept runs count, on which grounds, and which do not; `what` was taken up."""
+    checked = f", {counted(found.checked, 'cell')} checked by runs made anew" if found.checked else ""
+    console.print(f"{what}{checked}.", highlight=False, markup=False)
+    for cell in found.changed:
+        console.print(f"  comes out otherwise now, so it is run again: {cell}", highlight=False, markup=False)
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def kept_traceback(error: AlgorithmFailed, out: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from windvane.cli import running
-from windvane.cli.running import EXTRA
+from windvane.cli.running import EXTRA, counted
 from windvane.cli.tables import draw
 from windvane.errors import AlgorithmFailed, InvalidArgument
 from windvane.experiments import adaptivity, adaptivity_page, contest, evidence, race, suite
@@ -148,14 +148,8 @@ def _evidence(
             trials, kept, store, lambda some: running.watched("checking", some, store, workers)
         )
         if kept:
-            said = f"{given.evidence.name}: {_counted(found.runs, 'run')} of it taken up"
-            if found.checked:
-                said += f", {_counted(found.checked, 'cell')} checked by a run made anew"
-            console.print(f"{said}.", highlight=False, markup=False)
-        for cell in found.changed:
-            console.print(
-                f"  comes out otherwise now, so it is run again: {cell}", highlight=False, markup=False
-            )
+            what = f"{given.evidence.name}: {counted(found.runs, 'run')} of it taken up"
+            running.said_of(console, what, found)
 
     try:
         yield take_up
@@ -169,17 +163,13 @@ def plan(fields: Sequence[Field], seeds: range, runs: int, kept: int) -> str:
     Worlds and algorithms that both tables have in common are run once.
     """
     tables = "; ".join(
-        f"{field.table.name}: {_counted(len(field.entries), 'algorithm')} on "
-        f"{_counted(len(field.arenas), 'world')}"
+        f"{field.table.name}: {counted(len(field.entries), 'algorithm')} on "
+        f"{counted(len(field.arenas), 'world')}"
         for field in fields
     )
     done = f", {kept} of them done before: {runs - kept} to go" if kept else ""
     fewer = f", fewer where a rival is out of the race after {race.FIRST}" if len(seeds) > race.FIRST else ""
-    return f"{tables}; {_counted(len(seeds), 'seed')}. {_counted(runs, 'run')}{done}{fewer}."
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"{tables}; {counted(len(seeds), 'seed')}. {counted(runs, 'run')}{done}{fewer}."
 
 
 def _show(console: Any, found: Sequence[TableOutcome], given: argparse.Namespace) -> None:

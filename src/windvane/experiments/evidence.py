@@ -21,7 +21,7 @@ import numpy as np
 from windvane.errors import StorageFailure
 from windvane.experiments.code import code_digest
 from windvane.experiments.measures import Result
-from windvane.experiments.store import Store
+from windvane.experiments.store import Store, fingerprint
 from windvane.experiments.trial import RunSpec
 from windvane.files import whole
 
@@ -34,12 +34,60 @@ Compute = Callable[[Sequence[RunSpec]], Mapping[RunSpec, Result]]
 
 
 @dataclass(frozen=True)
+class EarlierRun:
+    """A run that may be of other code: the digest of that code, and what has to come out again."""
+
+    code: str
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Proven:
+    """The runs that count, those that were made anew, and the cells that come out otherwise now."""
+
+    trials: tuple[RunSpec, ...]
+    anew: Mapping[RunSpec, Result]
+    checked: int  # cells
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Adopted:
-    """How many runs of a file count, and the cells of which none does, since they come out otherwise now."""
+    """How many runs were taken over, and the cells of which none was, since they come out otherwise now."""
 
     runs: int
     checked: int
     changed: tuple[str, ...]
+
+
+def prove(
+    earlier: Mapping[RunSpec, EarlierRun],
+    now: Callable[[RunSpec], str],
+    outcome: Callable[[RunSpec, Result], str],
+    compute: Compute,
+) -> Proven:
+    """Which of these runs the present code would make in the same way, by one run of each cell.
+
+    `now` is the digest of the present code behind a run. Runs of one cell by two versions are judged apart.
+    Where it was not recorded which code made them, they may be of several versions: the first and the last
+    of them are made anew.
+    """
+    cells: dict[tuple[str, str], list[RunSpec]] = {}
+    for trial, run in earlier.items():
+        cells.setdefault((_cell(trial), run.code), []).append(trial)
+    probes = {
+        cell: some[:1] if cell[1] else list(dict.fromkeys((some[0], some[-1])))
+        for cell, some in cells.items()
+        if cell[1] != now(some[0])
+    }
+    anew = compute([trial for some in probes.values() for trial in some]) if probes else {}
+    changed = {
+        cell
+        for cell, some in probes.items()
+        if any(outcome(trial, anew[trial]) != earlier[trial].outcome for trial in some)
+    }
+    counted = tuple(trial for cell, some in cells.items() if cell not in changed for trial in some)
+    return Proven(counted, anew, len(probes), tuple(sorted({cell for cell, _ in changed})))
 
 
 def read(file: Path) -> Kept:
@@ -77,21 +125,31 @@ def adopt(trials: Iterable[RunSpec], kept: Kept, store: Store, compute: Compute)
 
     `compute` carries out the runs that are made anew, one per cell whose code has changed.
     """
-    wanted = [trial for trial in dict.fromkeys(trials) if _name(trial.plain()) in kept]
-    there = store.find(wanted)
-    cells: dict[tuple[str, str], list[RunSpec]] = {}  # by the code that computed them as well
-    for trial in wanted:
-        if trial not in there:
-            cells.setdefault((_cell(trial), kept[_name(trial.plain())]["code"]), []).append(trial)
-    probes = {cell: some[0] for cell, some in cells.items() if cell[1] != _code(some[0])}
-    anew = compute(list(probes.values())) if probes else {}
-    changed = {cell for cell, trial in probes.items() if not _same(trial, anew[trial], kept)}
-    counted = [trial for cell, some in cells.items() if cell not in changed for trial in some]
-    for trial in counted:
-        if trial not in anew:
-            store.put(trial, _result(kept[_name(trial.plain())]))
+    lines = {trial: kept.get(_name(trial.plain())) for trial in dict.fromkeys(trials)}
+    wanted = {trial: line for trial, line in lines.items() if line is not None}
+    earlier = {
+        trial: EarlierRun(wanted[trial]["code"], _name({**wanted[trial], "code": ""}))
+        for trial in store.missing(wanted)
+    }
+    found = prove(earlier, _code, lambda trial, result: _name({**_line(trial, result), "code": ""}), compute)
+    for trial in found.trials:
+        if trial not in found.anew:
+            store.put(trial, _result(wanted[trial]))
     store.flush()
-    return Adopted(len(counted), len(probes), tuple(sorted({cell for cell, _ in changed})))
+    return Adopted(len(found.trials), found.checked, found.changed)
+
+
+def adopt_older(trials: Iterable[RunSpec], store: Store, compute: Compute) -> Adopted:
+    """The same for runs of other code that the store itself has; their arrays are compared whole."""
+    kept = store.earlier(store.missing(trials))
+    earlier = {trial: EarlierRun(code, fingerprint(result)) for trial, (code, result) in kept.items()}
+    found = prove(earlier, lambda trial: trial.code, lambda _, result: fingerprint(result), compute)
+    taken_over = [trial for trial in found.trials if trial not in found.anew]
+    for trial in taken_over:
+        code, result = kept[trial]
+        store.put(trial, result, code)
+    store.flush()
+    return Adopted(len(taken_over), found.checked, found.changed)
 
 
 def _name(run: Mapping[str, Any]) -> str:
@@ -118,8 +176,3 @@ def _result(line: Mapping[str, Any]) -> Result:
     found: Result = {name: np.array(line[name], dtype=np.int64) for name in MEASURED if name in line}
     found |= {name: np.array([line[name]]) for name in MEANS if name in line}
     return {**found, STEPS: np.array([line[STEPS]])}
-
-
-def _same(trial: RunSpec, anew: Result, kept: Kept) -> bool:
-    line = kept[_name(trial.plain())]
-    return {**_line(trial, anew), "code": ""} == {**line, "code": ""}

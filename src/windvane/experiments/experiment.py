@@ -70,6 +70,7 @@ class Experiment:
     title: str
     runs: int  # a cell at full size, the paper's where it says so
     quick: int  # a cell, with --quick
+    hours: float  # of one core at full size, if no run of it is kept: measured once, to plan by
     cells: Callable[[Setting], list[Cell]]
     table: Callable[[Results], TextTable]
     figure: Callable[[Results], Any]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import html
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from windvane.experiments.claims import RULE, Claim, Verdict
+from windvane.experiments.experiment import Experiment
 from windvane.experiments.paper.differences import DIFFERENCES, HEADINGS
 from windvane.experiments.reproduce import ExperimentSummary
 from windvane.experiments.tables import line
@@ -82,13 +82,13 @@ def write_html(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) ->
     )
     body = "".join(_section(summary, out) for summary in summaries)
     settled = "".join(
-        f"<tr><th colspan='3'>{html.escape(heading)}</th></tr>"
+        f"<tr><th colspan='3'>{html.escape(group)}</th></tr>"
         + "".join(
             "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in one[1:]) + "</tr>"
             for one in DIFFERENCES
             if one.kind == kind
         )
-        for kind, heading in HEADINGS.items()
+        for kind, group in HEADINGS.items()
     )
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -118,7 +118,28 @@ def size(summary: ExperimentSummary) -> str:
     return runs if summary.runs >= summary.full else f"{runs}, {summary.full} at full size"
 
 
+def heading(summary: ExperimentSummary) -> str:
+    """What it is; and, if it is not of full size, how much of it there is."""
+    part = f" ({summary.runs} of {summary.full} runs)" if summary.runs < summary.full else ""
+    return f"{summary.source}: {summary.title}{part}"
+
+
+def origin(summary: ExperimentSummary) -> str:
+    """Which code computed it."""
+    if not summary.earlier:
+        return str(summary.stamp)
+    return (
+        f"{summary.stamp} Of its runs {summary.earlier:,} were made by earlier code; of each cell concerned "
+        "one was made anew, and is the same to the last bit."
+    )
+
+
 def _section(summary: ExperimentSummary, out: Path) -> str:
+    links = "".join(
+        f"<a href='{summary.name}/{file}'>{name}</a> · "
+        for file, name in (("records.parquet", "records"), ("figure.pdf", "PDF"))
+        if (out / summary.name / file).exists()
+    )
     picture = base64.b64encode((out / summary.name / "figure.png").read_bytes()).decode()
     rows = "".join(
         f"<tr><td>{html.escape(claim.text)}</td>"
@@ -129,25 +150,33 @@ def _section(summary: ExperimentSummary, out: Path) -> str:
     head = "<thead><tr><th>claim</th><th>verdict</th><th>here</th></tr></thead>"
     verdicts = f"<div class='scroll'><table class='claims'>{head}<tbody>{rows}</tbody></table></div>"
     return f"""
-<section id="{summary.name}"><h2>{html.escape(summary.source)}: {html.escape(summary.title)}</h2>
-<p class="soft">{size(summary)} · <code>{html.escape(summary.command)}</code> ·
-<a href="{summary.name}/records.parquet">records</a> · <a href="{summary.name}/figure.pdf">PDF</a> ·
-{html.escape(str(summary.stamp))}</p>
+<section id="{summary.name}"><h2>{html.escape(heading(summary))}</h2>
+<p class="soft">{size(summary)} · <code>{html.escape(summary.command)}</code> · {links}
+{html.escape(origin(summary))}</p>
 {verdicts}
 <div class="scroll">{summary.table.html()}</div>
 <p><img alt="{html.escape(summary.title)}" src="data:image/png;base64,{picture}"></p>
 </section>"""
 
 
-def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) -> None:
-    """The same as a Markdown page; its pictures are copied to images/reproduction beside it."""
-    images = path.parent / "images" / "reproduction"
-    images.mkdir(parents=True, exist_ok=True)
+def write_markdown(
+    path: Path, summaries: Sequence[ExperimentSummary], experiments: Sequence[Experiment] = ()
+) -> None:
+    """The same as a Markdown page, with the pictures that lie in images/reproduction beside it.
+
+    Of those of the experiments that have no section it says so.
+    """
+    rows = {one.name: (one.source, one.title, f"0 of {one.runs}", "not run yet") for one in experiments}
+    for summary in summaries:
+        marks = " ".join(MARKS[claim.verdict] for claim in summary.claims)
+        runs = f"{summary.runs}" if summary.runs >= summary.full else f"{summary.runs} of {summary.full}"
+        rows[summary.name] = (summary.source, f"[{summary.title}](#{summary.name})", runs, marks)
     lines = [
         "# Reproduction of the paper",
         "",
         "Written by `windvane reproduce NAME... --data FOLDER --markdown docs/reproduction.md`, not by hand. "
-        "Each section names the command that gives its figures, and how many runs they rest on.",
+        "Each section names the command that gives its figures, how many runs they rest on, and the code "
+        "that computed them.",
         "",
         f"Windvane {_version(summaries)}. The paper's figures stand beside ours, with their spread. "
         f"Of the paper's claims: {counts(summaries)}.",
@@ -156,18 +185,15 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]
         "",
         "| | what | runs a cell | claims |",
         "|:--|:--|--:|:--|",
+        *map(line, rows.values()),
     ]
-    for summary in summaries:
-        marks = " ".join(MARKS[claim.verdict] for claim in summary.claims)
-        lines.append(f"| {summary.source} | [{summary.title}](#{summary.name}) | {summary.runs} | {marks} |")
     lines += ["", ", ".join(f"{mark} {verdict}" for verdict, mark in MARKS.items()) + "."]
     for summary in summaries:
-        shutil.copyfile(out / summary.name / "figure.png", images / f"{summary.name}.png")
         lines += [
             "",
-            f'## <a id="{summary.name}"></a>{summary.source}: {summary.title}',
+            f'## <a id="{summary.name}"></a>{heading(summary)}',
             "",
-            f"{size(summary)}: `{summary.command}`. {summary.stamp}",
+            f"{size(summary)}: `{summary.command}`. {origin(summary)}",
             "",
             *[_claim(claim) for claim in summary.claims],
             "",
@@ -181,8 +207,8 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]
 def differences() -> list[str]:
     """What had to be settled, in Markdown."""
     lines = [f"## {SETTLED}"]
-    for kind, heading in HEADINGS.items():
-        lines += ["", f"### {heading}", "", "| where | what | settled |", "|:--|:--|:--|"]
+    for kind, group in HEADINGS.items():
+        lines += ["", f"### {group}", "", "| where | what | settled |", "|:--|:--|:--|"]
         lines += [line(one[1:]) for one in DIFFERENCES if one.kind == kind]
     return lines
 

@@ -4,11 +4,15 @@ OUT/runs.sqlite                 every finished run, shared by all experiments
 OUT/NAME/records.parquet        one row per run
 OUT/NAME/table.md, figure.png, figure.pdf, summary.json
 OUT/report.html                 everything reproduced in OUT so far
+
+What goes into the documentation is kept beside its page as well (`sections.py`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +25,26 @@ from windvane.experiments.measures import Result
 from windvane.experiments.records import write_records
 from windvane.experiments.results import Group, Results
 from windvane.experiments.stamp import Stamp, stamp
+from windvane.experiments.store import fingerprint
 from windvane.experiments.tables import TextTable
-from windvane.experiments.trial import RunSpec
+from windvane.experiments.trial import RunSpec, digest_of_code
 from windvane.files import write_text
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """What the runs of a cell depend on: names, a digest of the code, and one of its first run."""
+
+    task: str
+    algorithm: str
+    measure: str
+    code: str
+    first: str
+
+    @property
+    def current(self) -> bool:
+        """Whether the code is still the same."""
+        return self.code == digest_of_code(self.task, self.algorithm, self.measure)
 
 
 @dataclass(frozen=True)
@@ -39,6 +60,9 @@ class ExperimentSummary:
     stamp: Stamp
     table: TextTable
     claims: tuple[Claim, ...]
+    plan: str = ""  # a digest of what was run: cells, first seed, data
+    cells: tuple[CellRecord, ...] = ()
+    earlier: int = 0  # runs of earlier code that were taken over
 
     def write(self, path: Path) -> None:
         """As JSON."""
@@ -51,11 +75,29 @@ class ExperimentSummary:
             plain: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             table, computed = TextTable(**plain.pop("table")), Stamp(**plain.pop("stamp"))
             found = tuple(Claim(**claim) for claim in plain.pop("claims"))
-            return cls(**plain, stamp=computed, table=table, claims=found)
+            cells = tuple(CellRecord(**cell) for cell in plain.pop("cells", ()))
+            return cls(**plain, stamp=computed, table=table, claims=found, cells=cells)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StorageFailure(
                 f"{path}: not a summary of this version ({error}); remove the folder and reproduce it again"
             ) from None
+
+
+def first_runs(cells: Iterable[Cell], first: int) -> list[RunSpec]:
+    """That of each cell, once where cells share their runs."""
+    return list(dict.fromkeys(cell.trials(range(first, first + 1))[0] for cell in cells))
+
+
+def planned(cells: Iterable[Cell], first: int) -> str:
+    """A digest of what is to be run, whatever the number of runs and the code."""
+    plain = [{**cell.trials(range(first, first + 1))[0].plain(), "most": cell.runs} for cell in cells]
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def section_stamp(cells: Iterable[CellRecord]) -> Stamp:
+    """That of the code behind these cells and no other."""
+    codes = sorted({cell.code for cell in cells})
+    return stamp(hashlib.sha256(json.dumps(codes).encode()).hexdigest())
 
 
 def gather(cells: list[Cell], seeds: range, results: dict[RunSpec, Result]) -> Results:
@@ -79,11 +121,18 @@ def publish(
     results: dict[RunSpec, Result],
     out: Path,
     command: str,
+    earlier: int = 0,
 ) -> ExperimentSummary:
-    """Write the experiment's folder."""
+    """Write the experiment's folder; `earlier` of the runs are of earlier code."""
     folder = out / experiment.name
     cells = experiment.cells(setting)
     found = gather(cells, seeds, results)
+    records = tuple(
+        CellRecord(
+            trial.task.name, trial.algorithm.name, trial.measure.name, trial.code, fingerprint(results[trial])
+        )
+        for trial in first_runs(cells, seeds[0])
+    )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_records(folder / "records.parquet", experiment.name, cells, seeds, results)
@@ -94,9 +143,12 @@ def publish(
             command,
             found.runs,
             experiment.runs,
-            stamp(),
+            section_stamp(records),
             experiment.table(found),
             tuple(experiment.claims(found)),
+            planned(cells, seeds[0]),
+            records,
+            earlier,
         )
         heading = f"# {experiment.source}: {experiment.title}\n\n"
         write_text(folder / "table.md", heading + summary.table.markdown() + "\n")

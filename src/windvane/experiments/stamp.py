@@ -37,9 +37,9 @@ class Stamp:
         return f"Computed by Windvane {self.version}, commit {self.commit}, code {self.code}."
 
 
-def stamp() -> Stamp:
-    """That of the code as it is now."""
-    return Stamp(windvane.__version__, commit(), code_digest()[:CODE])
+def stamp(code: str | None = None) -> Stamp:
+    """That of the code as it is now: of all that computes runs, or of the part whose digest is given."""
+    return Stamp(windvane.__version__, commit(), (code_digest() if code is None else code)[:CODE])
 
 
 def bench_stamp(*also: str) -> Stamp:
@@ -77,6 +77,16 @@ def section(page: str, heading: str) -> str | None:
         return None
     after = re.compile(rf"^#{{1,{len(found[1])}}} ", flags=re.MULTILINE).search(page, found.end())
     return page[found.start() : after.start() if after else len(page)]
+
+
+def section_at(page: str, anchor: str) -> str | None:
+    """The same for a heading that is known by its anchor.
+
+    >>> section_at('## <a id="one"></a>First\\na\\n## <a id="two"></a>Second', "one")
+    '## <a id="one"></a>First\\na\\n'
+    """
+    found = re.search(rf'^#+ (<a id="{re.escape(anchor)}"></a>.*)$', page, flags=re.MULTILINE)
+    return None if found is None else section(page, found[1].rstrip())
 
 
 def stamps(page: str) -> list[Stamp]:

@@ -6,13 +6,15 @@ them may share a file. A run that was put is on disk within `SECONDS`, a kill co
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from windvane.experiments.trial import RunSpec
 
 SECONDS = 0.5
 BUSY = 30.0  # seconds to wait for another process that writes
+CODE = "code"  # in the description of a kept run: the digest of the code that made it
+PRINT = 16  # characters of a fingerprint
 AT_ONCE = 500  # keys a query
 SCHEMA = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, trial TEXT NOT NULL, result BLOB NOT NULL)"
 
@@ -57,23 +61,52 @@ class Store:
     def find(self, trials: Iterable[RunSpec]) -> dict[RunSpec, Result]:
         """The results that are there."""
         by_key = {trial.key: trial for trial in trials}
-        keys = list(by_key)
-        found: dict[RunSpec, Result] = {}
         with self._explained():
-            for start in range(0, len(keys), AT_ONCE):
-                some = keys[start : start + AT_ONCE]
-                marks = ",".join("?" * len(some))
-                query = f"SELECT key, result FROM runs WHERE key IN ({marks})"
-                for key, blob in self._database.execute(query, some):
-                    found[by_key[key]] = self._unpacked(blob)
-        return found
+            return {by_key[key]: self._unpacked(blob) for key, blob in self._rows("result", list(by_key))}
 
-    def put(self, trial: RunSpec, result: Result) -> None:
-        """Keep a result."""
+    def missing(self, trials: Iterable[RunSpec]) -> list[RunSpec]:
+        """Those whose result is not there."""
+        by_key = {trial.key: trial for trial in trials}
+        with self._explained():
+            there = {key for key, _ in self._rows("key", list(by_key))}
+        return [trial for key, trial in by_key.items() if key not in there]
+
+    def earlier(self, trials: Iterable[RunSpec]) -> dict[RunSpec, tuple[str, Result]]:
+        """The last results of other code that are there, in the order they were made, each with that code.
+
+        The code is empty where it was not recorded.
+        """
+        wanted = {_described(trial): trial for trial in trials}
+        if not wanted:
+            return {}
+        present = {trial.key for trial in wanted.values()}
+        found: dict[RunSpec, tuple[str, str]] = {}
+        with self._explained():
+            for key, text in self._database.execute("SELECT key, trial FROM runs ORDER BY rowid"):
+                plain = json.loads(text)
+                code = plain.pop(CODE, "")
+                trial = wanted.get(json.dumps(plain, sort_keys=True))
+                if trial is not None and key not in present:
+                    found.pop(trial, None)  # what is made last comes last
+                    found[trial] = (code, key)
+            blobs = dict(self._rows("result", [key for _, key in found.values()]))
+        return {trial: (code, self._unpacked(blobs[key])) for trial, (code, key) in found.items()}
+
+    def adopted(self, trials: Iterable[RunSpec]) -> int:
+        """How many of the results that are there were made by other code, and put as that of the present."""
+        by_key = {trial.key: trial for trial in trials}
+        with self._explained():
+            return sum(
+                json.loads(text).get(CODE, by_key[key].code) != by_key[key].code
+                for key, text in self._rows("trial", list(by_key))
+            )
+
+    def put(self, trial: RunSpec, result: Result, code: str | None = None) -> None:
+        """Keep a result; `code` is the digest of the code that made it, unless that is the present one."""
         with self._explained():
             self._database.execute(
                 "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)",
-                (trial.key, json.dumps(trial.plain(), sort_keys=True), _pack(result)),
+                (trial.key, _described(trial, code=trial.code if code is None else code), _pack(result)),
             )
             if time.monotonic() - self._saved > SECONDS:
                 self.flush()
@@ -90,6 +123,13 @@ class Store:
             self.flush()
         finally:
             self._database.close()
+
+    def _rows(self, column: str, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        """The keys that are there, each with what stands in a column."""
+        for start in range(0, len(keys), AT_ONCE):
+            some = keys[start : start + AT_ONCE]
+            marks = ",".join("?" * len(some))
+            yield from self._database.execute(f"SELECT key, {column} FROM runs WHERE key IN ({marks})", some)
 
     def _unpacked(self, blob: bytes) -> Result:
         try:
@@ -111,6 +151,15 @@ class Store:
             raise StorageFailure(f"{self.path}: {error}; {hint}") from error
         except OSError as error:
             raise StorageFailure(f"{self.path}: {error.strerror or error}; choose another folder") from error
+
+
+def _described(trial: RunSpec, **more: str) -> str:
+    return json.dumps({**trial.plain(), **more}, sort_keys=True)
+
+
+def fingerprint(result: Result) -> str:
+    """A digest of all arrays of a result: equal if they are equal to the last bit."""
+    return hashlib.sha256(_pack({name: result[name] for name in sorted(result)})).hexdigest()[:PRINT]
 
 
 def _pack(result: Result) -> bytes:

@@ -19,6 +19,7 @@ from windvane.codec import encode
 from windvane.errors import InvalidArgument
 from windvane.experiments.code import code_digest, observed_digest
 
+SHOWN = 16  # characters of a digest of code
 TOLD = ("kernel", "noise_variance")
 
 
@@ -114,6 +115,11 @@ class RunSpec:
         }
 
     @property
+    def code(self) -> str:
+        """A digest of the code that computes it, and of nothing else."""
+        return digest_of_code(self.task.name, self.algorithm.name, self.measure.name)
+
+    @property
     def key(self) -> str:
         """A digest of everything the result depends on.
 
@@ -123,17 +129,25 @@ class RunSpec:
         >>> first.key == again.key, first.key == other.key
         (True, False)
         """
-        parts = {
-            **self.plain(),
-            "code": code_digest(self.task.name, self.algorithm.name),
-            "own": own_digest(self.algorithm.name),
-        }
-        if self.measure.name not in COMMON:
-            parts["observed"] = observed_digest()
+        parts = {**self.plain(), **code_behind(self.task.name, self.algorithm.name, self.measure.name)}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def __str__(self) -> str:
         return f"{self.algorithm} on {self.task}, seed {self.seed}"
+
+
+def code_behind(task: str, algorithm: str, measure: str) -> dict[str, str]:
+    """Digests of the code that a run depends on, by the names of what it is made of."""
+    parts = {"code": code_digest(task, algorithm), "own": own_digest(algorithm)}
+    if measure not in COMMON:
+        parts["observed"] = observed_digest()
+    return parts
+
+
+def digest_of_code(task: str, algorithm: str, measure: str) -> str:
+    """The digests of `code_behind` in one."""
+    behind = json.dumps(code_behind(task, algorithm, measure), sort_keys=True)
+    return hashlib.sha256(behind.encode()).hexdigest()[:SHOWN]
 
 
 @lru_cache(maxsize=32)

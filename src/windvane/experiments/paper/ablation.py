@@ -78,6 +78,7 @@ EXPERIMENT = Experiment(
     title="Reset frequency against reset timing",
     runs=50,
     quick=6,
+    hours=0.022,
     cells=cells,
     table=table,
     figure=figure,

@@ -131,6 +131,7 @@ EXPERIMENT = Experiment(
     title="Retaining past data in higher dimensions",
     runs=RUNS,
     quick=1,
+    hours=3.1,
     cells=cells,
     table=table,
     figure=figure,

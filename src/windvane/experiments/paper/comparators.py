@@ -104,6 +104,7 @@ EXPERIMENT = Experiment(
     title="Comparators that are fixed within windows",
     runs=50,
     quick=4,
+    hours=0.11,
     cells=cells,
     table=table,
     figure=figure,

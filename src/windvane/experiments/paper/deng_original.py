@@ -115,6 +115,7 @@ EXPERIMENT = Experiment(
     title="Algorithms for a budget of variation, with the original prior",
     runs=50,
     quick=2,
+    hours=0.8,
     cells=lambda setting: (
         synthetic(1.0) + stocks(setting, RAW, normalise=False) + stocks(setting, STOCKS, normalise=True)
     ),

@@ -154,6 +154,7 @@ EXPERIMENT = Experiment(
     title="False alarms while nothing changes",
     runs=1000,
     quick=100,
+    hours=0.19,
     cells=cells,
     table=table,
     figure=figure,

@@ -156,6 +156,7 @@ EXPERIMENT = Experiment(
     title="Maximum likelihood on the way, and the noise",
     runs=50,
     quick=3,
+    hours=0.089,
     cells=cells,
     table=table,
     figure=figure,

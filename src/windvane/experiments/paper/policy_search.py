@@ -188,6 +188,7 @@ EXPERIMENT = Experiment(
     title="Policy search on a cart-pole whose friction grows",
     runs=50,
     quick=3,
+    hours=0.2,
     cells=cells,
     table=table,
     figure=figure,

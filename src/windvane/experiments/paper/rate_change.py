@@ -139,6 +139,7 @@ EXPERIMENT = Experiment(
     title="A rate of change that changes",
     runs=50,
     quick=4,
+    hours=0.063,
     cells=cells,
     table=table,
     figure=figure,

@@ -236,6 +236,7 @@ EXPERIMENT = Experiment(
     title="When the first reset comes, by the size of the reset window",
     runs=30_000,
     quick=300,
+    hours=0.9,
     cells=cells,
     table=table,
     figure=figure,

@@ -256,6 +256,7 @@ EXPERIMENT = Experiment(
     title="Ackley and Hartmann, moved after half of the steps",
     runs=50,
     quick=2,
+    hours=0.21,
     cells=cells,
     table=table,
     figure=figure,

@@ -176,6 +176,7 @@ EXPERIMENT = Experiment(
     title="Within-model comparison, with the rate right and wrong",
     runs=50,
     quick=6,
+    hours=0.21,
     cells=cells,
     table=table,
     figure=figure,

@@ -130,6 +130,7 @@ EXPERIMENT = Experiment(
     title="Hyperparameters learned online",
     runs=50,
     quick=4,
+    hours=0.14,
     cells=cells,
     table=table,
     figure=figure,

@@ -93,6 +93,7 @@ EXPERIMENT = Experiment(
     title="Algorithms for a budget of variation, with the refactored prior",
     runs=50,
     quick=2,
+    hours=0.67,
     cells=lambda setting: synthetic(0.1) + stocks(setting, STOCKS, normalise=True),
     table=table,
     figure=figure,

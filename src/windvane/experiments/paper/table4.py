@@ -213,6 +213,7 @@ EXPERIMENT = Experiment(
     title="Sensitivity to delta_B",
     runs=200,  # the paper has 50, which leave open what is said of variances
     quick=6,
+    hours=0.16,
     cells=cells,
     table=table,
     figure=figure,

@@ -195,6 +195,7 @@ EXPERIMENT = Experiment(
     title="Temperatures of the Intel Berkeley lab",
     runs=50,
     quick=5,
+    hours=0.067,
     cells=cells,
     table=table,
     figure=figure,

@@ -314,6 +314,7 @@ EXPERIMENT = Experiment(
     title="The regret bounds against measured regret",
     runs=50,
     quick=2,
+    hours=0.06,
     cells=cells,
     table=table,
     figure=figure,

@@ -80,6 +80,7 @@ EXPERIMENT = Experiment(
     title="A trigger on performance",
     runs=RUNS,
     quick=1,
+    hours=3.2,
     cells=cells,
     table=table,
     figure=figure,

@@ -172,6 +172,7 @@ EXPERIMENT = Experiment(
     title="Regret by the size of the reset window",
     runs=200,
     quick=6,
+    hours=0.14,
     cells=cells,
     table=table,
     figure=figure,
