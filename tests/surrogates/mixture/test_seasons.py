@@ -128,9 +128,9 @@ def test_too_short_a_time_says_nothing():
 def test_what_was_seen_of_a_season_is_more_than_of_a_swing():
     some = sample(Static(), 101, seed=0)  # 100 steps
     assert [some.seen(1.0 / period, swings=False) for period in (76.0, 78.0)] == [True, False]
-    assert [some.seen(1.0 / period, swings=True) for period in (399.0, 401.0)] == [True, False]
-    shapes = {period: [peak.swings for peak in some.peaks(1.0 / period)] for period in (50.0, 90.0, 450.0)}
-    assert shapes == {50.0: [False, True], 90.0: [True], 450.0: []}
+    assert [some.seen(1.0 / period, swings=True) for period in (199.0, 201.0)] == [True, False]
+    shapes = {period: [peak.swings for peak in some.peaks(1.0 / period)] for period in (50.0, 90.0, 250.0)}
+    assert shapes == {50.0: [False, True], 90.0: [True], 250.0: []}
 
 
 def test_a_period_stays_unless_another_one_is_better_and_goes_if_refuted():

@@ -15,7 +15,7 @@ def season(period: float) -> Temporal:
 
 
 def swing(period: float) -> Temporal:
-    """The kernel of a swing: to the opposite and back, so that a quarter of it says where the rest leads."""
+    """The kernel of a swing: to the opposite and back, so that half of it says where the rest leads."""
     return TemporalProduct(TimePeriodic(period, (0.0, 1.0)), Markov(SWAYED))
 
 
