@@ -1,7 +1,8 @@
 """Writes the help page of the service from docs/how-to/reading-events.md: `python docs/tools/help_page.py`.
 
-It is part of the package, so that the question marks of the page lead somewhere in every installation; the other
-pages are served where `make docs` has built them. It is committed, and a test says when it is out of date.
+It is part of the package, so that the question marks of the page lead somewhere in every installation; the
+other pages are served where `make docs` has built them. It is committed, and a test says when it is out of
+date.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def test_long_names_of_options_stay_within_their_charts(service, visit, size):
 
 def test_small_numbers_have_a_power_of_ten_on_axes(service, visit):
     path = service.create("small", {"box": [[0, 1e-6], [0, 1e-6]]}, algorithm="auto", options={})
-    service.tell(path, [([1e-7 * i, 2e-8 * i], 1e-5 * i) for i in range(8)])
+    service.tell(path, [([2e-8 * i, 1e-8 * i], 1e-6 * i) for i in range(30)])
     page = visit(service).study("small")
     for chart in (".posterior", ".optimum", ".timeline"):
         page.locator(f"{chart} .ytick text").first.wait_for()

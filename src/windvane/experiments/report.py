@@ -114,7 +114,7 @@ def _version(summaries: Sequence[ExperimentSummary]) -> str:
 
 def size(summary: ExperimentSummary) -> str:
     """How many runs, and how many there could be."""
-    runs = "1 run a cell" if summary.runs == 1 else f"{summary.runs} runs a cell"
+    runs = "1 run per cell" if summary.runs == 1 else f"{summary.runs} runs per cell"
     return runs if summary.runs >= summary.full else f"{runs}, {summary.full} at full size"
 
 
@@ -154,7 +154,7 @@ def write_markdown(path: Path, out: Path, summaries: Sequence[ExperimentSummary]
         "",
         RULE,
         "",
-        "| | what | runs a cell | claims |",
+        "| | what | runs per cell | claims |",
         "|:--|:--|--:|:--|",
     ]
     for summary in summaries:

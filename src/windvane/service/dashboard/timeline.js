@@ -193,7 +193,7 @@ export class Timeline {
     const learning = tested ? untested(rows, x) : [];
     const names = {
       objective: "objective",
-      statistic: `${tested && this.history.probabilistic ? "probability of a change" : "test statistic"}${!tested ? ": this algorithm tests nothing here" : learning.length ? narrow() ? " (grey: not tested yet)" : " (grey: still learning, nothing is tested)" : ""}`,
+      statistic: `${tested && this.history.probabilistic ? "probability of a change" : "test statistic"}${!tested ? ": this algorithm tests nothing here" : learning.length ? narrow() ? " (grey: untested)" : " (grey: still learning, nothing is tested)" : ""}`,
       size: "points in use",
     };
     const title = this.title();
@@ -201,7 +201,7 @@ export class Timeline {
     const scale = this.log.checked ? { type: "log", dtick: 1, minor: { showgrid: false } } : { range: [0, top] };
     return layout(colours, {
       height: narrow() ? 470 : 540,
-      margin: { l: this.left(rows), r: 12, t: 22, b: title ? 42 : 30 },
+      margin: { l: this.left(rows), r: 12, t: 22, b: title ? (this.history.dated ? 56 : 42) : 30 },
       uirevision: `${this.span.value} ${this.against.value} ${this.revision} ${this.log.checked}`,
       xaxis: axis(colours, { anchor: "y3", ...this.type(), title: title ? { text: title } : undefined, showgrid: false }),
       yaxis: axis(colours, { domain: RUNGS.objective, range: objectiveRange(rows), fixedrange: true, nticks: 6 }),
