@@ -183,6 +183,22 @@ def test_a_page_that_is_wrong_is_found_to_be(tmp_path):
     ]
 
 
+def test_the_help_page_of_the_service_is_up_to_date_and_leads_nowhere_else():
+    help_page = tool("help_page")
+    text = help_page.PAGE.read_text(encoding="utf-8")
+    assert text == help_page.page(), "run python docs/tools/help_page.py"
+    links = re.findall(r'(?:href|src)="([^"]*)"', text)
+    outside = [each for each in links if not each.startswith(("#", "/static/")) and each != "/"]
+    assert outside == []
+    parts = re.findall(r' id="([^"]*)"', text)
+    assert {each[1:] for each in links if each.startswith("#")} <= set(parts)
+    folder = help_page.PAGE.parent
+    assert all((folder / each.removeprefix("/static/")).is_file() for each in links if "/static/" in each)
+    pointed = re.findall(r'/", "([a-z-]+)"\]', (folder / "help.js").read_text(encoding="utf-8"))
+    assert len(pointed) > 4
+    assert set(pointed) <= set(parts)
+
+
 def test_the_page_about_the_command_line_is_up_to_date():
     page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
     assert page == tool("command_line").page(), "run python docs/tools/command_line.py"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from windvane.digits import estimate, number
 from windvane.moments import utc
 from windvane.unit_labels import units_of
 
@@ -24,11 +25,11 @@ def event(record: Any) -> str:
         return card(f"after step {record.step}: reset, asked for", rows, marked=True)
     spread = math.sqrt(record.std**2 + record.noise_variance)
     relation = ">" if record.statistic > record.threshold else "≤"
-    tested = f"{record.statistic:.4g} {relation} {record.threshold:.4g}"
+    tested = f"{number(record.statistic)} {relation} {number(record.threshold)}"
     heaviest = sorted(record.beliefs.items(), key=lambda belief: -belief[1])[:3]
     rows = {
         "x": shown(record.x),
-        "y": f"{record.y:.6g}, where {record.mean:.4g} ± {spread:.2g} was predicted",
+        "y": f"{number(record.y, 6)}, where {estimate(record.mean, spread)} was predicted",
         "test": tested if record.monitored else f"{tested}, not monitored yet",
         "in use": f"{record.size} observation{'' if record.size == 1 else 's'}{', kept' * record.reset}",
         **{f"constraint {name}": _outcome(outcome) for name, outcome in record.outcomes.items()},
@@ -51,14 +52,14 @@ def event(record: Any) -> str:
 def _outcome(outcome: Any) -> str:
     """What was told of a constraint, and what had been predicted."""
     verdict = "BEYOND THE LIMIT" if outcome.violated else "within the limit"
-    believed = f"{outcome.mean:.4g} ± {outcome.std:.2g} was predicted, within with {outcome.probability:.2g}"
-    text = f"{outcome.value:.6g}, {verdict}, where {believed}"
+    believed = f"{estimate(outcome.mean, outcome.std)} was predicted, within with {outcome.probability:.2g}"
+    text = f"{number(outcome.value, 6)}, {verdict}, where {believed}"
     return f"{text}; what was known of it was reset: {outcome.reason}" if outcome.reset else text
 
 
 def best(record: Any) -> str:
     """A `Best`."""
-    rows = {"x": shown(record.x), "objective": f"{record.mean:.6g} ± {record.std:.2g}"}
+    rows = {"x": shown(record.x), "objective": estimate(record.mean, record.std)}
     if record.feasible is not None:
         rows["constraints"] = f"all hold with probability {record.feasible:.3g}"
     return card("best now", rows if record.steps is None else {**rows, "steps away": str(record.steps)})
@@ -91,7 +92,7 @@ def optimizer(record: Any) -> str:
         "space": _space_text(record.space),
         "goal": record.goal,
         "told": _told(record.step - 1, record.size),
-        "best now": "" if found is None else f"{shown(found.x, units)}: {found.mean:.4g} ± {found.std:.2g}",
+        "best now": "" if found is None else f"{shown(found.x, units)}: {estimate(found.mean, found.std)}",
         "beliefs": ", ".join(f"{name} {weight:.2f}" for name, weight in heaviest),
     }
     return card(record.composition.name, {name: text for name, text in rows.items() if text})
@@ -154,7 +155,7 @@ def _unit(unit: str | None) -> str:
 
 
 def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def card(title: str, rows: Mapping[str, str], *, marked: bool = False) -> str:

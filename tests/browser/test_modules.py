@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import windvane
+from windvane import digits
 
 PAGE = Path(windvane.__file__).parent / "service" / "dashboard"
 
@@ -41,6 +42,24 @@ def test_numbers(page):
         "0", "3", "−3", f"1{THIN}234{THIN}567", f"12{THIN}345", "–", "0.5", f"1{THIN}234{THIN}568", "2.5×10⁹",
         "0.00025", "2.5×10⁻⁵", "−1×10⁻¹²", "1×10⁹",
     ]  # fmt: skip
+
+
+def test_python_and_the_page_write_the_same_digits(page):
+    draw = random.Random(5)
+    pairs = [
+        (draw.uniform(-1, 1) * 10**a, draw.uniform(0.1, 1) * 10**b)
+        for a in range(-7, 12)
+        for b in range(-7, 12)
+    ]
+    for (mean, std), text in zip(
+        pairs, run(page, "format", "given.map((p) => m.plusMinus(...p))", pairs), strict=True
+    ):
+        power = re.search("×10([⁻⁰-⁹¹²³]+)$", text) if text.startswith("(") else None
+        plain = text.replace(THIN, "").replace("−", "-")
+        if power:
+            plain = f"{plain[: -len(power[0])]}e{int(power[1].translate(POWERS)):+03d}"
+        if "×10" not in plain:  # too exact to be written out: each has a power of its own then
+            assert digits.estimate(mean, std) == plain
 
 
 def test_numbers_have_the_digits_that_their_uncertainty_deserves(page):

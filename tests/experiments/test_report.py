@@ -102,7 +102,7 @@ def test_the_page_is_well_formed_and_says_everything(out):
     checker.feed((out / "report.html").read_text())
     assert checker.open == []
     text = " ".join(checker.text)
-    for expected in ("A <title>", "A | B <x>", "a note & more", "<none>", "does not hold", "5 runs a cell"):
+    for expected in ("A <title>", "A | B <x>", "a note & more", "<none>", "does not hold", "5 runs per cell"):
         assert expected in text
     assert "2 hold, 2 hold in part, 2 do not hold, 2 undecided" in text
     assert RULE in text

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
+from windvane.digits import estimate
 from windvane.errors import Conflict, InvalidArgument, InvalidType, UnknownName, WindvaneError
 from windvane.storage import Database
 from windvane.study import Study
@@ -384,7 +385,7 @@ def test_an_explanation_speaks_of_every_constraint(study):
     assert heat.last_violation["step"] == 4
     lines = found.text.splitlines()
     (line,) = [line for line in lines if line.startswith("heat must be at most 90 °C.")]
-    assert f"it is {heat.mean:.4g} ± {heat.std:.2g} °C" in line
+    assert f"it is {estimate(heat.mean, heat.std)} °C" in line
     assert "It has been beyond its limit once, at step 4: 94 °C at power=8 kW." in line
     (line,) = [line for line in lines if line.startswith("purity must be at least 0.8.")]
     assert "It has never been beyond its limit." in line

@@ -1,4 +1,4 @@
-"""What a calibration found: a row a contestant, as numbers, as a table, and as a choice."""
+"""What a calibration found: one row per contestant, as numbers, as a table, and as a choice."""
 
 from __future__ import annotations
 

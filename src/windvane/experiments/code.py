@@ -25,6 +25,7 @@ NO_INFLUENCE = (  # on a run: what lies above it, and what only shows it
     "calibration",
     "cli",
     "client",
+    "digits.py",
     "entries.py",
     "experiments",
     "extras.py",

@@ -13,7 +13,7 @@ __all__ = ["DARKEST", "SUMMARY", "WHITE_INK_FROM", "figure"]
 
 
 def figure(board: Leaderboard, bold: Sequence[str] = ()) -> Any:
-    """A row a task and, apart from them, the worst ratio; a column an algorithm, from first to last.
+    """One row per task and, apart from them, the worst ratio; one column per algorithm, from first to last.
 
     The names of `bold` algorithms stand out.
     """

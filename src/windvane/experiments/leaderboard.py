@@ -301,7 +301,7 @@ def csv_rows(board: Leaderboard) -> list[list[Any]]:
 
 
 def figure(board: Leaderboard) -> Any:
-    """The overall ratios, then a panel a task: medians and quartiles, algorithms from best to worst."""
+    """The overall ratios, then one panel per task: medians and quartiles, algorithms from best to worst."""
     names = [standing.algorithm for standing in board.standings]
     panels = 1 + len(board.tasks)
     columns = min((min(c, panels) for c in COLUMNS), key=lambda c: -panels % c)

@@ -114,7 +114,7 @@ def _version(summaries: Sequence[ExperimentSummary]) -> str:
 
 def size(summary: ExperimentSummary) -> str:
     """How many runs, and how many there could be."""
-    runs = "1 run a cell" if summary.runs == 1 else f"{summary.runs} runs a cell"
+    runs = "1 run per cell" if summary.runs == 1 else f"{summary.runs} runs per cell"
     return runs if summary.runs >= summary.full else f"{runs}, {summary.full} at full size"
 
 
@@ -183,7 +183,7 @@ def write_markdown(
         "",
         RULE,
         "",
-        "| | what | runs a cell | claims |",
+        "| | what | runs per cell | claims |",
         "|:--|:--|--:|:--|",
         *map(line, rows.values()),
     ]

@@ -56,7 +56,7 @@ class ExperimentSummary:
     title: str
     command: str
     runs: int
-    full: int  # runs a cell at full size
+    full: int  # runs per cell at full size
     stamp: Stamp
     table: TextTable
     claims: tuple[Claim, ...]

@@ -79,7 +79,7 @@ class Stationary(Kernel):
             q += np.vecdot(b, b)
             return np.maximum(q, 0.0, out=q)
         q = np.zeros((A.shape[0], B.shape[0]))
-        for c, scale in enumerate(scales):  # one pass a coordinate; equal points come out equal
+        for c, scale in enumerate(scales):  # one pass per coordinate; equal points come out equal
             gap = A[:, c, None] - B[None, :, c]
             gap *= gap
             gap *= scale

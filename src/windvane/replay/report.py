@@ -12,6 +12,7 @@ import numpy as np
 from windvane.calibration.text import aligned
 from windvane.checks import one_of
 from windvane.data import Event
+from windvane.digits import estimate, number
 from windvane.moments import is_date, place_text, span_text, time_text
 from windvane.notebook import shown
 from windvane.plots import html
@@ -168,7 +169,7 @@ class Replay:
             held = ", the last measurement set aside" if account.events[-1].set_aside else ""
             within = "" if best.feasible is None else f", within the limits with {best.feasible:.0%}"
             lines.append(
-                f"{account.label}: best at {shown(best.x, units)}, {best.mean:.4g} ± {best.std:.2g} "
+                f"{account.label}: best at {shown(best.x, units)}, {estimate(best.mean, best.std)} "
                 f"(from {size} of {len(self.log)} measurements{held}){within}"
             )
         return lines
@@ -306,11 +307,11 @@ def space_text(space: Domain) -> str:
 
     >>> from windvane.spaces import Arms, Box
     >>> space_text(Box([(0, 1), (-0.123456, 1e4)])), space_text(Arms(3))
-    ('Box(0 to 1, -0.1235 to 1e+04)', 'Arms(n=3)')
+    ('Box(0 to 1, -0.1235 to 10000)', 'Arms(n=3)')
     """
     if isinstance(space, Box):
-        return f"Box({', '.join(f'{low:.4g} to {high:.4g}' for low, high in space.bounds)})"
-    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", str(space))
+        return f"Box({', '.join(f'{number(low)} to {number(high)}' for low, high in space.bounds)})"
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: number(float(found[0])), str(space))
 
 
 def figure_text(figure: EstimateWithError) -> str:

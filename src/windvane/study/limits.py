@@ -11,6 +11,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.constraints import constraint_to_json
+from windvane.digits import estimate, number
 from windvane.errors import WindvaneError
 from windvane.optimizer import Optimizer
 from windvane.spelling import plain
@@ -191,7 +192,8 @@ def sentences(
     """A line for each constraint, and one for what it means that they must be kept."""
     lines = [_about(one) for one in found]
     if found and safe is not None:
-        rule = f"Only points are asked for at which each constraint holds with a probability of {safe:.4g}."
+        least = number(safe)
+        rule = f"Only points are asked for at which each constraint holds with a probability of {least}."
         if back is not None:
             rule += f" Nothing is believed safe; asking for {back.where}, {RETREATS[back.kind]}."
         elif last_retreat is not None:
@@ -203,12 +205,12 @@ def sentences(
 def _about(one: ConstraintReport) -> str:
     unit = one.unit and f" {one.unit}"
     side = "most" if one.kind == "at_most" else "least"
-    text = f"{one.name} must be at {side} {one.limit:.6g}{unit}."
+    text = f"{one.name} must be at {side} {number(one.limit, 6)}{unit}."
     if not one.size or one.mean is None or one.std is None or one.probability is None:
         text += " Nothing that was measured of it is in use."
     else:
         text += (
-            f" At the point believed best it is {one.mean:.4g} ± {one.std:.2g}{unit}, and the limit holds "
+            f" At the point believed best it is {estimate(one.mean, one.std)}{unit}, and the limit holds "
             f"with a probability of {_share(one.probability)}."
         )
     text += f" {_violations(one, unit)}"
@@ -227,7 +229,7 @@ def _violations(one: ConstraintReport, unit: str) -> str:
     when = f"step {last['step']}" if last["step"] is not None else f"record {last['seq']}"
     when = when if one.violations == 1 else f"last at {when}"
     when = when if when.startswith("last") else f"at {when}"
-    return f"It has been beyond its limit {count}, {when}: {last['value']:.6g}{unit} at {last['where']}."
+    return f"It has been beyond its limit {count}, {when}: {number(last['value'])}{unit} at {last['where']}."
 
 
 def _share(probability: float) -> str:

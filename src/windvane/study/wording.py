@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from windvane.digits import estimate, number, rounded
 from windvane.moments import is_date, place_text, span_text, utc
 from windvane.study.limits import sentences
 
@@ -37,19 +37,6 @@ def text(found: Explanation) -> str:
     return "\n".join(part for part in (*parts, _about_coverage(found)) if part)
 
 
-def estimate(mean: float, std: float) -> str:
-    """A mean and its standard deviation, with the digits that the latter deserves.
-
-    >>> estimate(48.8509, 0.143617), estimate(1234567.0, 6344.0), estimate(1.5, 0.0), estimate(0.0, 1e-9)
-    ('48.85 ± 0.14', '1234600 ± 6300', '1.5 ± 0', '0 ± 1e-09')
-    """
-    if not (math.isfinite(mean) and 1e-6 <= std < 1e15 and abs(mean) < 1e15):
-        return f"{mean + 0.0:.6g} ± {std:.2g}"
-    digits = 1 - math.floor(math.log10(std))
-    shown = max(digits, 0)
-    return f"{round(mean, digits) + 0.0:.{shown}f} ± {round(std, digits):.{shown}f}"
-
-
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
@@ -73,7 +60,7 @@ def _about_reset(found: Explanation) -> str:
     kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
     when = f"at {place_text(reset.step, reset.time)}, {ago} (recorded {utc(reset.at)}), {kept}"
     seen = (
-        f"expected {estimate(reset.expected, reset.spread)} at {reset.where}, saw {reset.seen:.4g}: "
+        f"expected {estimate(reset.expected, reset.spread)} at {reset.where}, saw {number(reset.seen)}: "
         f"{abs(reset.sigmas):.2f} standard deviations {'above' if reset.sigmas > 0.0 else 'below'}."
     )
     if reset.kind == "belief":
@@ -134,8 +121,8 @@ def _amendment(one: Mapping[str, Any], units: Mapping[str, str]) -> str:
     else:
         of = f"record {one['record']}" if one["trial"] is None else f"trial {one['trial']}"
         parts = _corrected(one, of, units) if one["kind"] == "corrected" else []
-        done = "taken back" if one["kind"] == "retracted" else f"corrected to {one['y']:.4g}"
-        what = ", ".join(parts) or f"the value of {of}, {one['was']:.4g}, was {done}"
+        done = "taken back" if one["kind"] == "retracted" else f"corrected to {number(one['y'])}"
+        what = ", ".join(parts) or f"the value of {of}, {number(one['was'])}, was {done}"
     why = f" ({_line(one['reason'])})" if one["reason"] else ""
     gone = f", and {_count(one['undone'], 'reset')} with it" if one["undone"] else ""
     new = f", which gave {_count(one['new'], 'reset')} that had not been" if one["new"] else ""
@@ -150,8 +137,8 @@ def _corrected(one: Mapping[str, Any], of: str, units: Mapping[str, str]) -> lis
         if now["value"] == now["was"]:
             continue
         unit = units.get(name, "")
-        before = "which had not been told" if now["was"] is None else f"{now['was']:.4g}{unit}"
-        done = "taken back" if now["value"] is None else f"corrected to {now['value']:.4g}{unit}"
+        before = "which had not been told" if now["was"] is None else f"{number(now['was'])}{unit}"
+        done = "taken back" if now["value"] is None else f"corrected to {number(now['value'])}{unit}"
         found.append(f"{name} of {of}, {before}, was {done}")
     return found
 
@@ -161,8 +148,8 @@ def _about_outliers(found: Explanation) -> str:
     if event is not None:
         reason = event["reason"].removeprefix("set aside until a second look: ")
         return (
-            f"The last observation, y = {event['y']:.4g}, is set aside: an outlier or a change, as a second "
-            f"look at the same point will tell. The model has not been told it ({reason})."
+            f"The last observation, y = {number(event['y'])}, is set aside: an outlier or a change, as a "
+            f"second look at the same point will tell. The model has not been told it ({reason})."
         )
     if not found.outliers:
         return ""
@@ -178,7 +165,7 @@ def _about_belief(found: Explanation) -> str:
     assert belief is not None
     text = (
         f"Believed best now: {belief.where}, {estimate(belief.mean, belief.std)} (95 % interval "
-        f"{belief.low:.4g} to {belief.high:.4g}, noise excluded)."
+        f"{rounded(belief.low, belief.std)} to {rounded(belief.high, belief.std)}, noise excluded)."
     )
     if (belief.steps or 0) > 1:
         text += f" It is {belief.steps} steps of max_step away."

@@ -53,7 +53,7 @@ def fit(
 ) -> Fit:
     """Lengthscales, signal variance and noise by maximum a posteriori from hold-out data.
 
-    `kernel` sets the family and the first guess (default: RBF with one lengthscale a coordinate);
+    `kernel` sets the family and the first guess (default: RBF with one lengthscale per coordinate);
     `search` the bounds and priors, on standardised y. Of more than `max_points` rows, that many are
     drawn at random from the seed.
 

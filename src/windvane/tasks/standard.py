@@ -76,7 +76,7 @@ class _Halfway(ABC):
 class AckleyShift(_Halfway):
     """Ackley's function on [-5, 10]^d, moved by `shift` after half of the steps; at most 0.
 
-    `shift` is a number, added to every coordinate of the optimum's place, or one number a coordinate.
+    `shift` is a number, added to every coordinate of the optimum's place, or one number per coordinate.
     `seed` is kept for the record: nothing is drawn here, `simulate` draws the noise.
 
     >>> task = AckleyShift()

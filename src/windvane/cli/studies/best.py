@@ -7,6 +7,7 @@ import argparse
 from windvane.cli.studies import words
 from windvane.cli.studies.common import add_context, add_time, context_from, opened, say, set_up
 from windvane.cli.verbs import VerbParser
+from windvane.digits import estimate
 from windvane.errors import Conflict, InvalidArgument
 from windvane.protocol.checks import space_of
 from windvane.spelling import plain
@@ -33,7 +34,6 @@ def run(given: argparse.Namespace) -> None:
             raise Conflict("best: nothing is known before the first tell")
         best = study.best(given.time, context=context_from(given))
         x, space = plain(best.x), space_of(study.definition)
-    from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
 
     if given.json:
         say({"x": x, "mean": best.mean, "std": best.std, "steps": best.steps, "feasible": best.feasible})

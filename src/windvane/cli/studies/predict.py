@@ -32,7 +32,7 @@ def register(verb: VerbParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
-    """A line a point."""
+    """One line per point."""
     points = [point for text in given.points for point in _points(text)]
     if not points:
         raise InvalidArgument("POINT: there is none on standard input")

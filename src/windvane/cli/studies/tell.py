@@ -9,6 +9,7 @@ from windvane.cli.studies import words
 from windvane.cli.studies.common import add_time, add_writing, from_json, opened, say, set_up
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
+from windvane.digits import estimate
 from windvane.errors import InvalidArgument
 from windvane.protocol.checks import space_of
 
@@ -64,7 +65,6 @@ def run(given: argparse.Namespace) -> None:
         else:
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study.definition), study.summary().constraints
-    from windvane.study.wording import estimate  # needs windvane[studies], as opening one did
 
     if given.json:
         say(record.as_dict())

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from windvane import digits
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
@@ -69,7 +70,7 @@ def _named(x: Any) -> Mapping[str, Any]:
 
 def _value(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return digits.number(value, 6)
     text = str(value)
     return text if text.split() == [text] and text.isprintable() else repr(text)
 
@@ -85,7 +86,7 @@ def line(text: str) -> str:
 
 def number(value: float) -> str:
     """Six digits."""
-    return f"{value + 0.0:.6g}"  # no -0
+    return digits.number(value, 6)
 
 
 def noise(event: Mapping[str, Any] | None) -> str:

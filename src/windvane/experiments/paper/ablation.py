@@ -47,7 +47,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """Boxes, a cluster a rate."""
+    """Boxes, one cluster per rate."""
     page, axes = sheet(1, 1, (8.0, 4.4))
     clusters(axes[0, 0], results)
     legend(page, axes[0, 0])

@@ -62,7 +62,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """Over the length of the windows, a panel a rate."""
+    """Over the length of the windows, one panel per rate."""
     page, axes = sheet(1, len(COLUMNS), (13.0, 4.4), sharey=True)
     for panel, name in zip(axes[0], COLUMNS, strict=True):
         for row in ROWS:

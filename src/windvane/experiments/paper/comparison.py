@@ -104,7 +104,7 @@ def medians(results: Results, rows: Sequence[str], columns: Sequence[str], digit
 
 
 def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> TextTable:
-    """Where the paper prints no figures: R_T / T and the number of resets, a row an algorithm."""
+    """Where the paper prints no figures: R_T / T and the number of resets, one row per algorithm."""
 
     def cells(row: str, column: str) -> tuple[str, str]:
         group = results[row, column]

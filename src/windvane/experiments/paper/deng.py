@@ -165,7 +165,7 @@ def total_table(results: Results, paper: Printed, notes: tuple[str, ...]) -> Tex
 
 
 def figure(results: Results) -> Any:
-    """R_t, median and quartiles, a row a scene. Random search may leave the panel."""
+    """R_t, median and quartiles, one row per scene. Random search may leave the panel."""
     found = in_prices(results)
     page, axes = sheet(len(SCENES), 3, (13.0, 13.0))
     shown = [*ABRUPT, *SLOW, STOCKS, RAW]

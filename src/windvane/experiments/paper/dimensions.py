@@ -79,7 +79,7 @@ def cells(rows: Iterable[str]) -> list[Cell]:
 
 
 def table(results: Results, rows: Sequence[str], notes: Sequence[str] = ()) -> TextTable:
-    """A row a protocol, rate and dimension, a column an algorithm; the best one bold."""
+    """One row per protocol, rate and dimension, one column per algorithm; the best one bold."""
     lines = []
     for protocol in PROTOCOLS:
         for rate in RATES:
@@ -100,7 +100,7 @@ def table(results: Results, rows: Sequence[str], notes: Sequence[str] = ()) -> T
 
 
 def figure(results: Results, rows: Sequence[str]) -> Any:
-    """Regret over time in the highest dimension, final regret over d by each protocol; a column a rate."""
+    """Regret over time in the highest dimension, final regret over d by protocol; one column per rate."""
     page, axes = sheet(1 + len(PROTOCOLS), len(RATES), (12.0, 10.4), sharey="row")
     top = 0.0
     for rate, (upper, *lowers) in zip(RATES, axes.T, strict=True):

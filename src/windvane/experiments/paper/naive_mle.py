@@ -94,7 +94,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """The noise over time above, resets and regret below, a column a rate."""
+    """The noise over time above, resets and regret below, one column per rate."""
     names = (STILL, *COLUMNS)
     page, axes = sheet(2, len(names), (14.0, 6.6), sharey="row")
     for (upper, lower), name in zip(axes.T, names, strict=True):

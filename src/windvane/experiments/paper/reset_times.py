@@ -109,7 +109,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """Ridges on the left, distribution functions on the right, a row a rate."""
+    """Ridges on the left, distribution functions on the right, one row per rate."""
     page, axes = sheet(len(RATES), 2, (11.5, 12.0), sharex=True)
     for (ridges, curves), rate in zip(axes, RATES, strict=True):
         group = results[ROW, _column(rate)]

@@ -112,7 +112,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """Regret per step above, the resets of R-GP-UCB and ET-GP-UCB below, a column a rate."""
+    """Regret per step above, the resets of R-GP-UCB and ET-GP-UCB below, one column per rate."""
     shown = ("GP-UCB", "R-GP-UCB", "TV-GP-UCB", "UI-TVBO", "ET-GP-UCB", "ET-GP-UCB, EDetector", "auto")
     page, axes = sheet(2, len(COLUMNS), (15.0, 5.8), sharex=True, height_ratios=(3, 1.4))
     for number, column in enumerate(COLUMNS):

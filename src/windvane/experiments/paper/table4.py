@@ -55,7 +55,7 @@ def error(values: Array) -> float:
 
 
 def table(results: Results) -> TextTable:
-    """Averages of the paper and ours with standard errors, a row a rate and delta."""
+    """Averages of the paper and ours with standard errors, one row per rate and delta."""
     rows = []
     for rate in RATES:
         for delta, group, (resets, regret) in zip(DELTAS, _groups(results, rate), PAPER[rate], strict=True):
@@ -68,7 +68,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """R_T of all runs above, average resets below, a column a rate."""
+    """R_T of all runs above, average resets below, one column per rate."""
     page, axes = sheet(2, len(RATES), (11.0, 5.8), sharex=True, sharey="row", height_ratios=(3, 2))
     places = list(range(len(DELTAS)))
     mark = {"marker": "D", "ls": "", "ms": 5, "mfc": "white", "mec": BLACK, "label": "average of the paper"}

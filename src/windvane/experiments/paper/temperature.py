@@ -132,7 +132,7 @@ def figure(results: Results) -> Any:
     for panel in axes[:2, 0]:
         panel.set_ylabel("normalised")
     axes[2, 0].set_ylabel("regret per step, $R_t / t$")
-    axes[3, 0].set_ylabel("resets, a line a run", fontsize=9)
+    axes[3, 0].set_ylabel("resets, one line per run", fontsize=9)
     legend(page, axes[2, 0], columns=8)
     return page
 

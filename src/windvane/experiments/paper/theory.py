@@ -129,7 +129,7 @@ def by_blocks(results: Results, column: str, rate: float) -> list[RegretBound]:
 
 
 def table(results: Results) -> TextTable:
-    """A row a rate, then a row a lambda: the bound's terms, and what was measured, all over T."""
+    """One row per rate, then one per lambda: the bound's terms, and what was measured, all over T."""
     rows = []
 
     def line(label: str, rate: float, limits: tuple[int, int], measured: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ def table(results: Results) -> TextTable:
 
 
 def figure(results: Results) -> Any:
-    """Medians and quartiles over the window size, a panel a rate."""
+    """Medians and quartiles over the window size, one panel per rate."""
     page, axes = sheet(1, len(RATES), (11.0, 4.4), sharey=True)
     for panel, rate in zip(axes[0], RATES, strict=True):
         limits = [window(rate, share) for share in SHARES]

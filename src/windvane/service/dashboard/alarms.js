@@ -11,7 +11,7 @@ const SHOWN = 200;
 const EVERY = 5000;
 const KEY = "windvane-acknowledged";
 
-/** What this browser remembers as acknowledged; the service is told nothing. */
+/** What this browser remembers as acknowledged. The service is told nothing: a journal has what happened to a study. */
 class Acknowledged {
   constructor() {
     try {
@@ -117,7 +117,7 @@ export async function showAlarms(main) {
   main.replaceChildren(
     h("div", { class: "home-head" }, h("h1", {}, "Alarms"), heading("alarms", "What changed when"), tally,
       segmented("Show", [["open", "open"], ["all", "all"]], filter, (value) => { filter = value; show(); })),
-    trouble.node, h("p", { class: "hint" }, "Acknowledgements are kept in this browser only."), empty, list);
+    trouble.node, h("p", { class: "hint" }, "Acknowledgements are notes of your own, kept in this browser only: the journal of a study has what happened to the study, not who has seen it."), empty, list);
   await refresh();
   setInterval(() => document.hidden || refresh(), EVERY);
 }

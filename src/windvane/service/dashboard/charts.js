@@ -1,7 +1,7 @@
 // Plotly, loaded once and only where there is something to draw, in the page's colours.
 
 import { h } from "./dom.js";
-import { labelLength, number } from "./format.js";
+import { isSmall, labelLength, number } from "./format.js";
 
 let loading = null;
 
@@ -106,9 +106,42 @@ export function axis(colours, more = {}) {
   };
 }
 
+const LETTER = 6.3; // px of a character of a label, about
+
+/** A name on lines of so many characters, broken between words where it can be; what has no room ends in an ellipsis. */
+export function wrapped(text, width, most) {
+  const lines = [""];
+  for (const word of String(text).split(/\s+/).filter(Boolean)) {
+    const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
+    if (longer.length <= width || !lines.at(-1)) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const shown = lines.slice(0, most).map((line) => (line.length > width ? `${line.slice(0, width - 1)}…` : line));
+  if (lines.length > most && !shown.at(-1).endsWith("…")) shown[most - 1] = `${shown[most - 1].slice(0, width - 1)}…`;
+  return shown;
+}
+
+/**
+ * The ticks of an axis of options, whose names may be long: `ticks` for the axis, `characters` and `lines` that they take.
+ * The whole name is in what is shown when a point is pointed at, and in words below the chart.
+ */
+export function optionTicks(options, width, most) {
+  const names = options.map((each) => wrapped(each, width, most));
+  return {
+    ticks: { tickmode: "array", tickvals: options.map((each) => (typeof each === "string" ? literal(each) : each)), ticktext: names.map((lines) => lines.map(literal).join("<br>")) },
+    characters: Math.max(...names.flat().map((line) => line.length)),
+    lines: Math.max(...names.map((lines) => lines.length)),
+  };
+}
+
+/** The margin that labels of so many characters need, in pixels. */
+export function marginOf(characters) {
+  return Math.max(52, 16 + LETTER * characters);
+}
+
 /** The margin that the labels of vertical axes need, in pixels; `ranges` are [low, high] each. */
 export function leftOf(...ranges) {
-  return Math.max(52, ...ranges.filter(Boolean).map(([low, high]) => 16 + 6.3 * labelLength(low, high)));
+  return Math.max(...[[0, 0], ...ranges.filter(Boolean)].map(([low, high]) => marginOf(labelLength(low, high))));
 }
 
 /** A layout in the house style. `uirevision` keeps a zoom while data arrive. */
@@ -134,6 +167,10 @@ const CONFIG = { displayModeBar: false, responsive: true, displaylogo: false, sh
 export async function draw(node, traces, how) {
   const library = await plotly();
   if (!node.isConnected || !node.clientWidth) return;
+  for (const [name, each] of Object.entries(how)) {
+    // Small numbers with a power of ten, as the formatter of the page has them.
+    if (name.includes("axis") && each.range && !each.type && isSmall(...each.range)) each.minexponent = 3;
+  }
   await library.react(node, traces, how, CONFIG);
 }
 

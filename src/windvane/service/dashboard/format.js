@@ -84,11 +84,17 @@ export function onScale(value, length) {
   return written(value, Math.min(0, Math.ceil(Math.log10(length)) - DIGITS));
 }
 
+/** Whether all numbers of a range are so small that they are written with a power of ten. */
+export function isSmall(low, high) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  return size > 0 && size < 10 * SMALL;
+}
+
 /** How long the labels of an axis from `low` to `high` are, in characters. */
 export function labelLength(low, high) {
   const size = Math.max(Math.abs(low), Math.abs(high));
   if (!Number.isFinite(size) || !(high > low)) return 0;
-  if (extreme(size)) return 7;
+  if (extreme(size) || isSmall(low, high)) return 9; // 0.5×10⁻¹⁰
   return Math.max(...[low, high].map((end) => fixed(end, Math.min(0, power((high - low) / 5)), true).length));
 }
 
@@ -154,6 +160,18 @@ export function clock(at) {
   const time = then.toLocaleTimeString(LOCALE, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   if (then.toDateString() === new Date().toDateString()) return time;
   return `${then.toLocaleDateString(LOCALE, { day: "numeric", month: "short" })} ${time}`;
+}
+
+const [EARLIEST, LATEST] = [978307200, 4102444800]; // 2001 and 2100, in seconds since 1970
+
+/** Whether a time that somebody told is meant as a date, as `windvane.moments` has it. */
+export function isDate(time) {
+  return time >= EARLIEST && time < LATEST;
+}
+
+/** A date that was told, in UTC: `2026-11-01 08:00:00`. */
+export function moment(time) {
+  return new Date(1000 * time).toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** The date alone. */

@@ -1,6 +1,7 @@
 // What the page remembers of a study: bounded, whatever the stream brings.
 
 import { get, pathOf } from "./api.js";
+import { isDate } from "./format.js";
 
 export const KEPT = 2000; // tells in memory, and points in a drawing
 const PAGE = 1000; // the service's largest page
@@ -48,6 +49,11 @@ export class History {
     this.others = [...recent, ...failed.events, ...amended.events].filter(known).sort((a, b) => a.seq - b.seq);
     for (const record of this.others) this.amend(record);
     this.loaded = true;
+  }
+
+  /** Whether the times that were told are dates. */
+  get dated() {
+    return this.tells.length > 0 && isDate(this.tells[0].event?.time) && isDate(this.tells.at(-1).event?.time);
   }
 
   /** The tells before, a page of records at a time, so that there is never a gap. */

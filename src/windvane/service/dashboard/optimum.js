@@ -1,7 +1,7 @@
 // Where the optimum is believed to be, as it moves: a row for each parameter.
 
 import { get, pathOf } from "./api.js";
-import { axis, draw, layout, leftOf, literal, logTicks, narrow, palette, pictureButton } from "./charts.js";
+import { axis, draw, layout, leftOf, literal, logTicks, marginOf, narrow, optionTicks, palette, pictureButton } from "./charts.js";
 import { field, h, key, setText } from "./dom.js";
 import { heading } from "./help.js";
 import { titleOf, valueOn, valuesOf } from "./space.js";
@@ -55,14 +55,17 @@ export class Optimum {
     const traces = [];
     const from = rows[0].step;
     const since = this.track.filter((each) => each.step >= from);
+    const height = Math.max(narrow() ? 240 : 340, 92 * shown.length + 60);
+    const room = (each) => Math.max(1, Math.floor(((height - 64) * tall) / each.options.length / 14)); // lines of a name
+    const named = shown.map((each) => (each.kind === "choice" ? optionTicks(each.options, narrow() ? 13 : 22, room(each)) : null));
     const plain = (value) => (typeof value === "string" ? literal(value) : value);
     shown.forEach((each, index) => {
       const suffix = index ? String(index + 1) : "";
       const top = 1 - index * (tall + gap);
-      const category = each.kind === "choice" ? { type: "category", categoryorder: "array", categoryarray: each.options.map(plain), range: [-0.5, each.options.length - 0.5] } : {};
+      const category = each.kind === "choice" ? { type: "category", categoryorder: "array", categoryarray: each.options.map(plain), range: [-0.5, each.options.length - 0.5], ...named[index].ticks } : {};
       const air = (each.hi - each.lo) * 0.04;
       const range = each.kind === "choice" ? {} : each.log ? { ...logTicks(each.lo, each.hi), range: [Math.log10(each.lo) - 0.03, Math.log10(each.hi) + 0.03] } : { range: [each.lo - air, each.hi + air] };
-      more[`yaxis${suffix}`] = axis(colours, { domain: [Math.max(0, top - tall), top], fixedrange: true, nticks: 4, ...category, ...range });
+      more[`yaxis${suffix}`] = axis(colours, { domain: [Math.max(0, top - tall), top], fixedrange: true, nticks: 5, ...category, ...range });
       more.annotations.push({ text: literal(titleOf(each)), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 12, color: colours.muted } });
       traces.push(
         { x: rows.map((row) => row.step), y: rows.map((row) => plain(valuesOf(row.x, this.axes)[first + index])), yaxis: `y${suffix}`, mode: "markers",
@@ -74,8 +77,8 @@ export class Optimum {
     });
     await draw(this.chart, traces, layout(colours, {
       ...more,
-      height: Math.max(narrow() ? 240 : 340, 92 * shown.length + 60),
-      margin: { l: Math.max(shown.some((each) => each.kind === "choice") ? 68 : 52, leftOf(...shown.map((each) => (each.kind === "choice" ? null : [each.lo, each.hi])))), r: 14, t: 22, b: 42 },
+      height,
+      margin: { l: Math.max(...shown.map((each, index) => (named[index] ? marginOf(named[index].characters) : leftOf([each.lo, each.hi])))), r: 14, t: 22, b: 42 },
       xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", showgrid: false, title: { text: "step" } }),
       shapes: [...rows.filter((row) => row.reset), ...this.history.asked().filter((each) => each.seq > rows[0].seq)].map((row) => {
         const asked = row.kind === "reset"; // after the observation before it, as in the course

@@ -92,7 +92,7 @@ export class Outcomes {
     const traces = [];
     const parts = this.constraints.map((constraint, index) => this.rung(constraint, index, shown.filter((row) => row.event.outcomes?.[constraint.name]), colours, more, traces));
     const x = shown.map((row) => this.timeline.along(row));
-    const title = { step: "step", time: "caller’s time", at: "" }[this.timeline.against.value];
+    const title = this.timeline.title();
     // All rungs and the course above span the same steps, also where a constraint was not measured.
     traces.push({ x: [x[0], x.at(-1)], y: [0, 1].map(() => this.constraints[0].limit), mode: "markers", marker: { opacity: 0 }, hoverinfo: "skip" });
     await draw(this.chart, traces, layout(colours, {
@@ -100,7 +100,7 @@ export class Outcomes {
       height: this.height(),
       margin: { l: this.timeline.left(shown), r: 12, t: 0, b: FOOT },
       uirevision: `${this.timeline.span.value} ${this.timeline.against.value}`,
-      xaxis: axis(colours, { anchor: this.constraints.length > 1 ? `y${this.constraints.length}` : "y", title: title ? { text: title } : undefined, showgrid: false }),
+      xaxis: axis(colours, { anchor: this.constraints.length > 1 ? `y${this.constraints.length}` : "y", ...this.timeline.type(), title: title ? { text: title } : undefined, showgrid: false }),
     }));
     this.chart.setAttribute("aria-label", `${parts.join(" ")} The log below has the same in words.`);
   }

@@ -64,9 +64,9 @@ export class Parallel {
     });
     const rulers = scales.map((axis, index) => {
       const [[x1, y1], [x2, y2]] = [spot(index, 0), spot(index, 1)];
-      const write = (text, x, y, anchor, more = {}) => s("text", { x, y, "text-anchor": anchor, "font-size": 11, fill: colours.muted, ...more }, short(text, lying && !more.fill ? RANGE : most));
+      const write = (text, x, y, anchor, more = {}) => s("text", { x, y, "text-anchor": anchor, "font-size": 11, fill: colours.muted, ...more }, s("title", {}, text), short(text, lying && !more.fill ? RANGE : most));
       const strong = { "font-size": 12, "font-weight": 600, fill: colours.ink };
-      const most = Math.max(5, Math.floor((lying ? NAMES : Math.min(2 * SIDE, width / scales.length)) / 7.2));
+      const most = Math.max(5, Math.floor((lying ? NAMES : index === 0 || index === scales.length - 1 ? 2 * SIDE : width / scales.length - 8) / 7.2));
       const labels = lying ?
         [write(titleOf(axis), 0, y1 - 2, "start", strong), write(`${label(axis, 0)} to ${label(axis, 1)}`, 0, y1 + 13, "start")] :
         [write(titleOf(axis), x2, 16, "middle", strong), write(label(axis, 0), x1, y1 + 16, "middle"), write(label(axis, 1), x2, 34, "middle")];

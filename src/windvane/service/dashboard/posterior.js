@@ -1,7 +1,7 @@
 // What the model believes now: a curve, a map, a slice, or bars.
 
 import { get, pathOf } from "./api.js";
-import { axis, band, draw, layout, leftOf, literal, logTicks, narrow, padded, palette, pictureButton, SCALE } from "./charts.js";
+import { axis, band, draw, layout, leftOf, literal, logTicks, marginOf, narrow, optionTicks, padded, palette, pictureButton, SCALE } from "./charts.js";
 import { complaint, field, h, segmented, setText } from "./dom.js";
 import { number, percent, plusMinus, withUnit } from "./format.js";
 import { heading } from "./help.js";
@@ -102,10 +102,26 @@ export class Posterior {
     else await this.map(colours);
   }
 
+  /** The names of the options of an axis as they fit, or null if it has none. */
+  options(which) {
+    const own = this.axes.find((each) => each.name === this.surface.axes[which].name);
+    if (own?.kind !== "choice") return null;
+    if (which) return optionTicks(own.options, narrow() ? 12 : 18, own.options.length > 6 ? 1 : 3);
+    const room = (this.chart.clientWidth - (this.flat ? 70 : 160)) / own.options.length / 7; // characters side by side
+    if (room >= 7) return optionTicks(own.options, Math.floor(room), 4);
+    const steep = optionTicks(own.options, 18, 1); // there are too many: they stand
+    return { ...steep, ticks: { ...steep.ticks, tickangle: -90 }, lines: steep.characters * 0.45 };
+  }
+
+  /** The room below a chart, in pixels. */
+  below() {
+    return 28 + 14 * (this.options(0)?.lines ?? 1);
+  }
+
   scale(colours, which, more = {}) {
     const found = this.surface.axes[which];
     const own = this.axes.find((each) => each.name === found.name);
-    const type = own?.kind === "choice" ? { type: "category" } : own?.log ? logTicks(own.lo, own.hi) : {};
+    const type = own?.kind === "choice" ? { type: "category", tickangle: 0, ...this.options(which).ticks } : own?.log ? logTicks(own.lo, own.hi) : {};
     return axis(colours, { ...type, ...(this.flat ? {} : extent(own)), title: { text: literal(own ? titleOf(own) : found.name) }, showgrid: false, nticks: 7, ...more });
   }
 
@@ -203,9 +219,9 @@ export class Posterior {
     }], layout(colours, {
       height: narrow() ? 280 : 340,
       bargap: 0.35,
-      margin: { l: leftOf(padded([0, ...mean, ...mean.map((each, i) => each + 2 * std[i])])), r: 14, t: 10, b: 40 },
+      margin: { l: leftOf(padded([0, ...mean, ...mean.map((each, i) => each + 2 * std[i])])), r: 14, t: 10, b: this.below() },
       ...limit,
-      xaxis: this.scale(colours, 0, x.length <= 20 ? { dtick: 1 } : {}),
+      xaxis: this.scale(colours, 0, x.length <= 20 && this.axes[0].kind !== "choice" ? { dtick: 1 } : {}),
       yaxis: axis(colours, { fixedrange: true, nticks: 6, zeroline: true, zerolinecolor: colours.muted }),
     }));
     this.say(`Mean ± 2σ${this.what()} for each; the filled bar, ${spoken(this.space, at)}, is believed best.${this.ruled()}`);
@@ -241,7 +257,7 @@ export class Posterior {
       { x: [best[0]], y: [best[1]], mode: "markers", hoverinfo: "skip", cliponaxis: false, marker: { size: 13, symbol: "cross-thin", line: { color: "#fff", width: 2 } } },
     ], layout(colours, {
       height: narrow() ? 320 : 340,
-      margin: { l: Math.max(58, leftOf(along[1].kind === "choice" ? null : [along[1].lo, along[1].hi])), r: 8, t: 10, b: 44 },
+      margin: { l: 6 + (along[1].kind === "choice" ? marginOf(this.options(1).characters + 1) : leftOf([along[1].lo, along[1].hi])), r: 8, t: 10, b: this.below() },
       xaxis: this.scale(colours, 0, { ticks: "outside" }),
       yaxis: this.scale(colours, 1),
     }));

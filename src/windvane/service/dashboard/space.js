@@ -1,4 +1,4 @@
-// What a study's points are made of: one axis a parameter, whatever the kind of space.
+// What a study's points are made of: one axis per parameter, whatever the kind of space.
 
 import { chosen, number, onScale, withUnit } from "./format.js";
 

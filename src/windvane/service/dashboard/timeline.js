@@ -2,7 +2,7 @@
 
 import { axis, band, draw, layout, leftOf, literal, narrow, padded, palette, pictureButton, quantile } from "./charts.js";
 import { field, h, key } from "./dom.js";
-import { count, deviation, number, percent, plusMinus } from "./format.js";
+import { count, deviation, moment, number, percent, plusMinus } from "./format.js";
 import { heading } from "./help.js";
 import { decimate } from "./history.js";
 import { stretches } from "./limits.js";
@@ -67,7 +67,7 @@ export class Timeline {
     this.chart = h("div", { class: "chart timeline", role: "img", "aria-label": "Objective, statistic and points in use over time" });
     this.span = h("select", { onchange: () => this.looked() }, 
       WINDOWS.map((size) => h("option", { value: size, selected: size === 300 }, `last ${count(size)}`)), h("option", { value: ALL }, "all"));
-    this.against = h("select", { onchange: () => this.looked(true) }, [["step", "step"], ["time", "caller’s time"], ["at", "clock"]].map(([value, text]) => h("option", { value }, text)));
+    this.against = h("select", { onchange: () => { this.chosen = true; this.looked(true); } }, [["step", "step"], ["time", "caller’s time"], ["at", "clock"]].map(([value, text]) => h("option", { value }, text)));
     this.log = h("input", { type: "checkbox", onchange: () => { this.touched = true; this.update(); } });
     this.node = h("section", { class: "panel timeline-panel", "aria-labelledby": "timeline-title" },
       h("div", { class: "panel-head" },
@@ -93,6 +93,7 @@ export class Timeline {
 
   async update(moved = false) {
     if (this.history === undefined || !this.history.tells.length) return;
+    if (!this.chosen && this.history.dated) this.against.value = "time"; // the caller thinks in dates
     const shown = this.window();
     if (!shown.length) return;
     this.asked = this.history.asked().filter((each) => each.seq > shown[0].seq);
@@ -110,7 +111,22 @@ export class Timeline {
 
   along(row) {
     if (this.against.value === "at") return new Date(row.at * 1000);
-    return this.against.value === "time" ? row.event.time : row.step;
+    return this.against.value === "time" ? this.told(row.event.time) : row.step;
+  }
+
+  /** A time that the caller told: a date if all of them are. */
+  told(time) {
+    return this.history.dated ? 1000 * time : time;
+  }
+
+  /** Milliseconds since 1970 are dates to Plotly, in UTC, if it is told so. */
+  type() {
+    return this.against.value === "time" && this.history.dated ? { type: "date" } : {};
+  }
+
+  /** What the horizontal axis is called. */
+  title() {
+    return { step: "step", time: this.history.dated ? "caller’s time (UTC)" : "caller’s time", at: "" }[this.against.value];
   }
 
   /** Evaluations that failed, as crosses at the foot of the objective: between the tells before and after them. */
@@ -121,7 +137,7 @@ export class Timeline {
     const x = failed.map((record) => {
       if (this.against.value === "at") return new Date(record.at * 1000);
       const before = rows.findLast((row) => row.seq < record.seq);
-      return this.against.value === "time" ? before.event.time : before.step + 0.5;
+      return this.against.value === "time" ? this.told(before.event.time) : before.step + 0.5;
     });
     const text = failed.map((record) => literal(`trial ${record.trial} failed${record.reason ? `: ${record.reason}` : ""}`));
     return [{ x, y: x.map(() => low), mode: "markers", text, hovertemplate: "%{text}<extra></extra>", cliponaxis: false,
@@ -144,7 +160,7 @@ export class Timeline {
     const mean = rows.map((row) => row.event.mean);
     const hover = rows.map((row) => {
       const event = row.event;
-      const lines = [`step ${row.step}`, `y ${number(row.y, deviation(event))}`, `predicted ${plusMinus(event.mean, reach(event) / 2)}`];
+      const lines = [`step ${row.step}${this.history.dated ? `, ${moment(event.time)} UTC` : ""}`, `y ${number(row.y, deviation(event))}`, `predicted ${plusMinus(event.mean, reach(event) / 2)}`];
       if (row.violated?.length) lines.push(`beyond the limit: ${literal(row.violated.join(", "))}`);
       return [...lines, row.reason ? literal(row.reason).replace(/(.{44}\S*) /g, "$1<br>") : ""].filter(Boolean).join("<br>");
     });
@@ -177,17 +193,17 @@ export class Timeline {
     const learning = tested ? untested(rows, x) : [];
     const names = {
       objective: "objective",
-      statistic: `${tested && this.history.probabilistic ? "probability of a change" : "test statistic"}${!tested ? ": this algorithm tests nothing here" : learning.length ? narrow() ? " (grey: not tested yet)" : " (grey: still learning, nothing is tested)" : ""}`,
+      statistic: `${tested && this.history.probabilistic ? "probability of a change" : "test statistic"}${!tested ? ": this algorithm tests nothing here" : learning.length ? narrow() ? " (grey: untested)" : " (grey: still learning, nothing is tested)" : ""}`,
       size: "points in use",
     };
-    const title = { step: "step", time: "caller’s time", at: "" }[this.against.value];
+    const title = this.title();
     const top = this.history.probabilistic ? 1.08 : statisticTop(rows);
     const scale = this.log.checked ? { type: "log", dtick: 1, minor: { showgrid: false } } : { range: [0, top] };
     return layout(colours, {
       height: narrow() ? 470 : 540,
-      margin: { l: this.left(rows), r: 12, t: 22, b: title ? 42 : 30 },
+      margin: { l: this.left(rows), r: 12, t: 22, b: title ? (this.history.dated ? 56 : 42) : 30 },
       uirevision: `${this.span.value} ${this.against.value} ${this.revision} ${this.log.checked}`,
-      xaxis: axis(colours, { anchor: "y3", title: title ? { text: title } : undefined, showgrid: false }),
+      xaxis: axis(colours, { anchor: "y3", ...this.type(), title: title ? { text: title } : undefined, showgrid: false }),
       yaxis: axis(colours, { domain: RUNGS.objective, range: objectiveRange(rows), fixedrange: true, nticks: 6 }),
       yaxis2: axis(colours, { domain: RUNGS.statistic, fixedrange: true, nticks: 4, ...scale }),
       yaxis3: axis(colours, { domain: RUNGS.size, rangemode: "tozero", fixedrange: true, nticks: 3 }),

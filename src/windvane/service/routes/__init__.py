@@ -1,1 +1,1 @@
-"""The routes, a file a concept."""
+"""The routes, one file per concept."""

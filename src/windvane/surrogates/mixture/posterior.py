@@ -74,7 +74,7 @@ class MixturePosterior:
         return weights @ means, weights @ variances + self._between(means)
 
     def _between(self, means: Array) -> Array | float:
-        """The variance of the disputed members' means around their own mean; one row a member."""
+        """The variance of the disputed members' means around their own mean; one row per member."""
         total = float(self._disputed.sum())
         if not total:
             return 0.0
