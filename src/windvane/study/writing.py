@@ -23,7 +23,7 @@ def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[
 
     def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
         nonlocal repeated
-        before = session.before(connection, key, "asked")
+        before = session.before(step, connection, "asked")
         repeated = before is not None
         if before is not None:
             return _asked_together(session, connection, before, count)
@@ -38,7 +38,7 @@ def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[
             found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
         return found
 
-    return [Trial.of(record) for record in session.write(work)], repeated
+    return [Trial.of(record) for record in session.write(work, key=key)], repeated
 
 
 def _asked_together(
@@ -60,12 +60,12 @@ def write(session: Session, request: TellRequest | FailRequest | ResetRequest) -
             return _fail(session, step, connection, request)
         return _reset(session, step, connection, request)
 
-    return session.write(work)
+    return session.write(work, key=request.key)
 
 
 def _tell(session: Session, step: UnwrittenStep, connection: Connection, request: TellRequest) -> Record:
     trial, measured, key = request.trial, request.measured, request.key
-    before = session.before(connection, key, "told", trial=trial, told=measured.told)
+    before = session.before(step, connection, "told", trial=trial, told=measured.told)
     if before is None:
         x = request.x if trial is None else session.waiting(step.live, connection, trial).x
         return step.tell(x, measured, request.time, trial=trial, metadata=request.metadata, key=key)
@@ -76,7 +76,7 @@ def _tell(session: Session, step: UnwrittenStep, connection: Connection, request
 
 
 def _fail(session: Session, step: UnwrittenStep, connection: Connection, request: FailRequest) -> Record:
-    before = session.before(connection, request.key, "failed", trial=request.trial)
+    before = session.before(step, connection, "failed", trial=request.trial)
     if before is not None:
         return before
     x = session.waiting(step.live, connection, request.trial).x
@@ -86,7 +86,7 @@ def _fail(session: Session, step: UnwrittenStep, connection: Connection, request
 
 
 def _reset(session: Session, step: UnwrittenStep, connection: Connection, request: ResetRequest) -> Record:
-    before = session.before(connection, request.key, "reset")
+    before = session.before(step, connection, "reset")
     if before is None:
         return step.reset(request.reason, metadata=request.metadata, key=request.key)
     if request.reason and before.reason != request.reason:
