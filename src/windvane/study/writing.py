@@ -6,8 +6,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from windvane.checks import integer
+from windvane.errors import InvalidArgument
 from windvane.optimizer import MOST_AT_ONCE
 from windvane.protocol import Record, Trial
+from windvane.protocol.checks import inside
 from windvane.protocol.requests import AskRequest, FailRequest, ResetRequest, TellRequest
 from windvane.storage import journal
 from windvane.study.live import UnwrittenStep
@@ -68,11 +70,23 @@ def _tell(session: Session, step: UnwrittenStep, connection: Connection, request
     before = session.before(step, connection, "told", trial=trial, told=measured.told)
     if before is None:
         x = request.x if trial is None else session.waiting(step.live, connection, trial).x
+        if trial is not None and not inside(step.live.optimizer.space, x):
+            raise _left_out(session, connection, trial)
         return step.tell(x, measured, request.time, trial=trial, metadata=request.metadata, key=key)
     encode = step.live.optimizer.space.encode
     if trial is None and not np.array_equal(encode(request.x), encode(before.x)):
         raise reused(before)
     return before
+
+
+def _left_out(session: Session, connection: Connection, trial: int) -> InvalidArgument:
+    """The error about a value that comes too late: its point is no longer in the space."""
+    changed = journal.read(connection, session.id, kinds=["redefined"], newest=True, limit=1)
+    when = f", which was changed in record {changed[0].seq}" if changed else ""
+    return InvalidArgument(
+        f"trial={trial}: its point lies outside the space as it is now{when}, so its value cannot be used; "
+        "nothing was recorded"
+    )
 
 
 def _fail(session: Session, step: UnwrittenStep, connection: Connection, request: FailRequest) -> Record:
