@@ -84,7 +84,7 @@ LOWER_PIP := .venv-lower/bin/python -m pip install --quiet --disable-pip-version
 	$(PYTHON) -m venv .venv-lower
 	.venv-lower/bin/python bench/lower_bounds.py > .venv-lower/constraints.txt
 	$(LOWER_PIP) -c .venv-lower/constraints.txt -e '.[service,postgres,experiments,optuna]' \
-	  pytest hypothesis httpx pgserver
+	  pytest hypothesis httpx pandas pgserver
 	@touch $@
 
 lower-bounds: .venv-lower/ready  ## studies, service, client and Optuna on the oldest versions that pyproject.toml allows

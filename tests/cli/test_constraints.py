@@ -67,8 +67,8 @@ def test_values_are_put_right(shell):
     shell("ask oven")
     shell("tell oven 1 2 --outcome heat=98")
     seq = json.loads(shell("tell oven --at '{\"power\": 3}' 2.5 --outcome heat=80 --json"))["seq"]
-    assert "trial 1: heat = 88, which was 98; " in shell("correct oven 1 --outcome heat=88")
-    assert "trial 1: y = 2.25, which was 2; heat = not measured, which was 88; " in shell(
+    assert "trial 1: heat = 88 °C, which was 98 °C; " in shell("correct oven 1 --outcome heat=88")
+    assert "trial 1: y = 2.25, which was 2; heat = not measured, which was 88 °C; " in shell(
         "correct oven 1 2.25 --outcome heat=none"
     )
     assert f"record {seq}: y = 2.75, which was 2.5; " in shell(f"correct oven --record {seq} 2.75")

@@ -76,6 +76,19 @@ def test_a_remote_study_does_what_one_in_process_does(client, kind, tmp_path):
         assert remote.summary().tells == local.summary().tells == 5
 
 
+def test_the_best_point_at_a_later_time(client, tmp_path):
+    remote = client.create("later", wv.Box([(0, 1)]), "tv-gp-ucb", rate=0.03, seed=0)
+    with wv.Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), "tv-gp-ucb", rate=0.03, seed=0) as local:
+        for step in range(4):
+            trial = local.ask()
+            local.tell(trial, objective(trial.x), float(step))
+            remote.tell(remote.ask(), objective(trial.x), float(step))
+        for time in (None, 1.0, 40.0):
+            ours, theirs = local.best(time), remote.best(time)
+            assert (list(ours.x), ours.mean, ours.std) == (list(theirs.x), theirs.mean, theirs.std)
+        assert remote.best(40.0).std > remote.best().std
+
+
 def test_what_is_available(client):
     study = client.create("recipes", SPACES["candidates"], seed=0)
     for some in ([3], [5, 7], [{"gain": 0.2, "mode": "b"}], np.array([2, 4])):

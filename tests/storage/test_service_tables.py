@@ -181,3 +181,16 @@ def test_a_webhook_that_goes_meanwhile_does_not_fail_the_tell(postgres_url, cloc
         assert study.summary().resets == 1
         assert database.webhooks.list() == []
         assert database.deliveries.recent() == []
+
+
+def test_a_delivery_that_failed_holds_up_none_that_came_later(database, study, clock):
+    """An alarm that arrives is worth more than one that arrives in order; its record has a number."""
+    database.webhooks.add("http://localhost/mine", "s")
+    first = reset(study)
+    (failed,) = database.deliveries.due(clock.now)
+    database.deliveries.retry(failed.id, clock.now + 3600.0, "500")
+    second = reset(study)
+    (next_one,) = database.deliveries.due(clock.now)
+    assert next_one.record == second
+    assert second.seq > first.seq
+    assert failed.id in [each.id for each in database.deliveries.due(clock.now + 3600.0)]

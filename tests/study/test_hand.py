@@ -596,3 +596,14 @@ def test_a_reset_by_hand_is_announced_to_webhooks(database_url):
         study.reset("new pump")
         (delivery,) = study.database.deliveries.recent()
         assert (delivery.record.kind, delivery.record.reason) == ("reset", "new pump")
+
+
+def test_a_late_answer_outside_a_narrowed_space_names_the_trial_and_the_change(database_url):
+    with made(database_url, ALGORITHMS["et-gp-ucb"]) as study:
+        out = max((study.ask() for _ in range(4)), key=lambda trial: trial.x[0])
+        record = study.change_space(wv.Box([(0.0, out.x[0] / 2.0), (0.0, 1.0)]))
+        said = rf"trial={out.number}: .*outside the space as it is now, .* record {record.seq}"
+        with pytest.raises(wv.InvalidArgument, match=said):
+            study.tell(out, 1.0)
+        assert study.events(kinds=["told"]) == []
+        study.tell(study.ask(), 1.0)

@@ -128,9 +128,9 @@ class RemoteStudy(StudyProtocol):
         found = stream.records(self._transport, f"{self._path}/stream", start, longest)
         return (record for record in found if record.reset) if resets else found
 
-    def best(self, *, context: Mapping[str, Any] | None = None) -> Best:
+    def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
         seen = context_json(context)
-        query = None if seen is None else {"context": body(seen).decode()}
+        query = given(time=time_of(time), context=None if seen is None else body(seen).decode())
         return read(Best, self._get("/best", query))
 
     def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:

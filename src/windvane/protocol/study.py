@@ -282,8 +282,8 @@ class StudyProtocol(Protocol):
         """
         ...
 
-    def best(self, *, context: Mapping[str, Any] | None = None) -> Best:
-        """The point believed best now, under this context, with mean and standard deviation."""
+    def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
+        """The point believed best now, or at a later time, under this context, with mean and deviation."""
         ...
 
     def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:

@@ -1,7 +1,9 @@
 """Webhooks: what is due is sent from threads of its own, so no tell ever waits for a receiver.
 
-Every receiver has a queue of its own: one call at a time, in order, so that one that hangs or fails delays
-nobody else. Those that have not answered yet, or not well the last time, share half of the threads.
+Every receiver has a queue of its own: one call at a time, so that one that hangs or fails delays nobody
+else. What failed is sent again later, and what came after it does not wait for that: an alarm that arrives is
+worth more than one that arrives in order, and the number of its record says where it belongs. Those that have
+not answered yet, or not well the last time, share half of the threads.
 
 At least once: a delivery is leased before it is sent, so that of several processes one sends it, and
 a receiver that sees a delivery's id twice may drop the second. The signature is an HMAC over time and

@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Integer,
+    Row,
+    String,
+    Text,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.types import TypeEngine
 
 from windvane.errors import Conflict, UnknownName
 from windvane.protocol.records import Record, Summary
@@ -15,8 +29,20 @@ from windvane.storage.records import dumps, listed_summary, record_of, row_of, s
 from windvane.storage.schema import checkpoints, deliveries, events, studies, webhooks
 
 STRETCH = 128  # records: about as many as there are between two checkpoints
-HEAD = Prepared(select(studies.c.head).where(studies.c.id == bindparam("study")))
-MOVE = Prepared(
+
+
+def _whole(kind: TypeEngine[Any]) -> TypeEngine[Any]:
+    """The type to cast to: to one of a certain length would cut off what is longer."""
+    return Text() if isinstance(kind, String) else kind
+
+
+OWN = studies.c.id == bindparam("study")
+KEYED = select(events.c.seq).where(
+    events.c.study_id == bindparam("study"), events.c.key == bindparam("sought")
+)
+HEAD = Prepared(select(studies.c.head).where(OWN))
+HEAD_AND_KEYED = Prepared(select(studies.c.head, KEYED.scalar_subquery()).where(OWN))
+MOVED = (
     update(studies)
     .where(studies.c.id == bindparam("study"), studies.c.head == bindparam("before"))
     .values(
@@ -34,9 +60,16 @@ MOVE = Prepared(
         last_retreat=func.coalesce(bindparam("last_retreat", type_=Integer), studies.c.last_retreat),
     )
 )
+MOVE = Prepared(MOVED)
 WRITE = Prepared(insert(events))
-KEYED = Prepared(
-    select(events.c.seq).where(events.c.study_id == bindparam("study"), events.c.key == bindparam("sought"))
+MOVED_ROW = MOVED.returning(studies.c.id).cte("moved")
+MOVE_AND_WRITE = Prepared(  # on PostgreSQL, where each statement is a way to the server and back
+    insert(events).from_select(
+        [column.name for column in events.c],
+        select(
+            *(cast(bindparam(f"new_{column.name}"), _whole(column.type)) for column in events.c)
+        ).select_from(MOVED_ROW),
+    )
 )
 
 
@@ -156,10 +189,23 @@ def of_trial(connection: Connection, study_id: int, trial: int) -> list[Record]:
     return [record_of(row._mapping) for row in connection.execute(rows.order_by(events.c.seq))]
 
 
+def head_and_keyed(connection: Connection, study_id: int, key: str | None) -> tuple[int, int | None]:
+    """The number of the last record, and of the one that was written under an idempotency key."""
+    found = HEAD_AND_KEYED.run(connection, {"study": study_id, "sought": key}).fetchone()
+    if found is None:
+        raise UnknownName("the study was deleted")
+    return int(found[0]), found[1]
+
+
 def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
     """The record that was written under an idempotency key."""
-    found = KEYED.run(connection, {"study": study_id, "sought": key}).fetchone()
-    return None if found is None else read(connection, study_id, after=found[0] - 1, up_to=found[0])[0]
+    _, seq = head_and_keyed(connection, study_id, key)
+    return None if seq is None else one(connection, study_id, seq)
+
+
+def one(connection: Connection, study_id: int, seq: int) -> Record:
+    """A record by its number."""
+    return read(connection, study_id, after=seq - 1, up_to=seq)[0]
 
 
 def holds(connection: Connection, study_id: int, records: Sequence[Record]) -> bool:
@@ -205,7 +251,7 @@ def append(
     states: Mapping[int, Any] | None = None,
     redefined: tuple[Mapping[str, Any], Any] | None = None,
 ) -> None:
-    """Write records that build on the head `before`; `Stale` if that is no longer the head.
+    """Write records that build on the head `before`; `Stale` if it is no longer that.
 
     In the same transaction a reset or a violation leaves a delivery for each webhook that wants it, and
     `state` becomes the checkpoint.
@@ -234,11 +280,17 @@ def append(
         "last_violation": beyond[-1].step if beyond else None,
         "last_retreat": retreats[-1].step if retreats else None,
     }
-    moved = MOVE.run(connection, values)
+    rows = [row_of(record, study_id) for record in records]
+    at_once = len(rows) == 1 and connection.dialect.name == "postgresql"
+    if at_once:
+        new = {f"new_{name}": value for name, value in rows[0].items()}
+        moved = MOVE_AND_WRITE.run(connection, {**values, **new})
+    else:
+        moved = MOVE.run(connection, values)
     if moved.rowcount == 0:
-        head(connection, study_id)  # deleted?
         raise Stale
-    WRITE.run_many(connection, [row_of(record, study_id) for record in records])
+    if not at_once:
+        WRITE.run_many(connection, rows)
     for record in records:
         for kind, happened in (("reset", record.reset), ("violation", bool(record.violated))):
             if happened:

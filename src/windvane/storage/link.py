@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, select, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from windvane.errors import StorageFailure, UncertainWrite, WindvaneError
 from windvane.extras import require
@@ -40,15 +40,18 @@ from windvane.storage.places import (
     writable,
 )
 from windvane.storage.places import inspect as header_version
+from windvane.storage.prepared import Prepared
 from windvane.storage.schema import studies, version
 
 WAIT = 30.0  # seconds for a lock
 MIGRATION_LOCK = 0x57564E45  # of PostgreSQL's advisory locks
 LOCK_NOT_AVAILABLE = "55P03"
-QUEUE = text(
-    "SELECT set_config('lock_timeout', :patience, true), "
-    f"pg_advisory_xact_lock(CAST(CAST('{studies.name}' AS regclass) AS oid)::int, :study), "
-    "set_config('lock_timeout', :usual, true)"
+QUEUE = Prepared(
+    text(
+        f"SELECT set_config('lock_timeout', '{turns.PATIENCE * 1000:.0f}ms', true), "
+        f"pg_advisory_xact_lock(CAST(CAST('{studies.name}' AS regclass) AS oid)::int, :study), "
+        f"set_config('lock_timeout', '{WAIT * 1000:.0f}ms', true)"
+    )
 )
 SETTINGS = (  # of a session on PostgreSQL: what, to what, where it is
     ("synchronous_commit", "on", "= 'off'"),
@@ -111,12 +114,13 @@ class Link:
     def reading(self) -> Iterator[Connection]:
         """A connection that only reads: on SQLite each statement by itself, the journal does not change."""
         with reported(self.where), self._engine.connect() as connection:
-            yield connection
+            yield _answering(connection)
 
     @contextmanager
     def as_of_now(self) -> Iterator[Connection]:
         """A connection that only reads, and sees all of the database as of its first statement."""
         with reported(self.where), self._engine.connect() as connection:
+            _answering(connection)
             if self.kind == "sqlite":
                 connection.execute(text("BEGIN"))  # ends when the connection is given back
             else:
@@ -130,14 +134,14 @@ class Link:
             reported(self.where),
             self._engine.connect() as connection,
             self._alone,
-            self.writes(connection),
+            self.writes(_answering(connection)),
         ):
             yield connection
 
     def write(self, act: Callable[[Connection], Result], wrote: Proof | None = None) -> Result:
         """The same for a function of the connection; see `commit`."""
         with reported(self.where), self._engine.connect() as connection:
-            return self.commit(connection, lambda: act(connection), wrote)
+            return self.commit(_answering(connection), lambda: act(connection), wrote)
 
     def in_turn(self, study: int, act: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """Make a step of a study with a connection that only reads until `commit`, when it is our turn.
@@ -150,7 +154,9 @@ class Link:
 
     def _with_connection(self, act: Callable[[Connection], Result], study: int | None = None) -> Result:
         with reported(self.where), self._engine.connect() as connection:
-            if study is not None:
+            if study is None:
+                _answering(connection)
+            else:
                 _queue(connection, study)
             return act(connection)
 
@@ -271,17 +277,38 @@ def _version(connection: Connection) -> int:
 
 
 def _queue(connection: Connection, study: int) -> None:
-    """Wait for our turn with a study on PostgreSQL: first come, first served, until the transaction ends."""
-    transaction = connection.begin()
-    try:
-        connection.execute(
-            QUEUE,
-            {"study": study, "patience": f"{turns.PATIENCE * 1000:.0f}ms", "usual": f"{WAIT * 1000:.0f}ms"},
-        )
-    except OperationalError as error:
-        if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
-            raise
-        transaction.rollback()  # nobody in the queue moves: without it, then
+    """Wait for our turn with a study on PostgreSQL: first come, first served, until the transaction ends.
+
+    This is the first that the server is told. If it has closed the connection since it was used last, it is
+    told by another one: to ask before whether it answers takes as long.
+    """
+    renewed = False
+    while True:
+        transaction = connection.begin()
+        try:
+            QUEUE.run(connection, {"study": study})
+            return
+        except DBAPIError as error:
+            transaction.rollback()
+            if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
+                return  # nobody in the queue moves: without it, then
+            if renewed or not connection.invalidated:
+                raise
+            renewed = True
+            connection.engine.dispose()  # the others that were kept are as old
+
+
+def _answering(connection: Connection) -> Connection:
+    """The same, connected anew if the server has closed it since it was used last."""
+    if connection.dialect.name == "postgresql":
+        driver: Any = connection.dialect.dbapi
+        raw: Any = connection.connection.dbapi_connection
+        try:
+            connection.dialect.do_ping(raw)
+        except driver.Error as error:
+            connection.invalidate(error)
+            connection.engine.dispose()
+    return connection
 
 
 def _engine(place: Any, kind: str) -> Engine:
@@ -290,7 +317,6 @@ def _engine(place: Any, kind: str) -> Engine:
             place,
             pool_size=CONNECTIONS,
             max_overflow=CONNECTIONS,
-            pool_pre_ping=True,
             pool_timeout=WAIT,
             isolation_level="READ COMMITTED",  # whatever the server's default: see journal.lock
             connect_args={name: value for name, value in REACH.items() if name not in place.query},

@@ -37,7 +37,7 @@ def amend(session: Session, request: AmendRequest, on_progress: OnProgress) -> R
 
     def work(step: UnwrittenStep, connection: Connection) -> Record:
         nonlocal begun
-        before = session.before(connection, key, kind, reason=reason)
+        before = session.before(step, connection, kind, reason=reason)
         told = _told(session, connection, request)
         if before is not None:
             same = (before.event or {})["record"] == told.seq
@@ -80,7 +80,7 @@ def amend(session: Session, request: AmendRequest, on_progress: OnProgress) -> R
             },
         )
 
-    return session.write(work, long=True)
+    return session.write(work, key=key, long=True)
 
 
 def change_space(
@@ -96,7 +96,7 @@ def change_space(
     def work(step: UnwrittenStep, connection: Connection) -> tuple[Record, Mapping[str, Any]]:
         nonlocal begun
         definition = journal.find(connection, session.name).definition
-        before = session.before(connection, key, "redefined", reason=reason)
+        before = session.before(step, connection, "redefined", reason=reason)
         if before is not None:
             if (before.event or {})["space"] != encode(space):
                 raise reused(before)
@@ -128,7 +128,7 @@ def change_space(
         )
         return record, changed
 
-    return session.write(work, long=True)
+    return session.write(work, key=key, long=True)
 
 
 def _told(session: Session, connection: Connection, request: AmendRequest) -> Record:

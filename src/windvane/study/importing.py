@@ -83,7 +83,7 @@ def _tell(session: Session, batch: Sequence[LogObservation], key: str, last_rese
     checked = [(row, Measured.of(row.y, row.noise_variance, None, row.outcomes, {})) for row in batch]
 
     def work(step: UnwrittenStep, connection: Connection) -> None:
-        if session.before(connection, key, "told") is not None:
+        if session.before(step, connection, "told") is not None:
             raise Conflict(f"key={key!r}: somebody else is importing the same log; nothing was told twice")
         for number, (row, measured) in enumerate(checked, start=1):
             for why in row.resets:
@@ -93,7 +93,7 @@ def _tell(session: Session, batch: Sequence[LogObservation], key: str, last_rese
         for why in last_resets:
             step.reset(why)
 
-    session.write(work)
+    session.write(work, key=key)
 
 
 def _before(session: Session, link: Link, digest: str) -> Before | None:

@@ -56,12 +56,12 @@ class Retreat:
     kind: str
 
 
-def believed(optimizer: Optimizer, x: Any) -> dict[str, dict[str, float]]:
+def believed(optimizer: Optimizer, x: Any, time: float | None = None) -> dict[str, dict[str, float]]:
     """Of each constraint at a point: mean, standard deviation, and the probability that it holds there."""
-    chances = optimizer.feasibility([x])
+    chances = optimizer.feasibility([x], time)
     found = {}
     for name in optimizer.constraints:
-        mean, std = optimizer.predict([x], of=name)
+        mean, std = optimizer.predict([x], time, of=name)
         figures = {"mean": float(mean[0]), "std": float(std[0]), "probability": float(chances[name][0])}
         found[name] = figures
     return found

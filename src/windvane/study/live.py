@@ -144,9 +144,10 @@ class Live:
 class UnwrittenStep:
     """A step under way: records that memory has followed already and that are still to be written."""
 
-    def __init__(self, live: Live, now: float) -> None:
+    def __init__(self, live: Live, now: float, keyed: int | None = None) -> None:
         self.live = live
         self.now = now
+        self.keyed = keyed  # the record that was written under its key before
         self.before = live.head
         self.records: list[Record] = []
         self.stale_from: int | None = None  # the first record that counts otherwise from here on

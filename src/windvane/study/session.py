@@ -66,14 +66,23 @@ class Session:
         found.optimizer = live.optimizer.copy()  # which another thread may use
         return found
 
-    def write(self, work: Callable[[UnwrittenStep, Connection], Result], *, long: bool = False) -> Result:
+    def write(
+        self,
+        work: Callable[[UnwrittenStep, Connection], Result],
+        *,
+        key: str | None = None,
+        long: bool = False,
+    ) -> Result:
         """Carry out a step and write its records; on any failure neither memory nor disk has changed.
 
-        A `long` one is begun out of turn: if others write meanwhile, it goes on from there.
+        The step knows which record was written under its `key` before: see `before`. A `long` one is begun
+        out of turn: if others write meanwhile, it goes on from there.
         """
 
         def attempt(connection: Connection) -> Result:
-            step = UnwrittenStep(self._catch_up(connection).copy(), self._clock())
+            head, keyed = journal.head_and_keyed(connection, self._id, key)
+            self._live = self._followed(connection, self._live, head)
+            step = UnwrittenStep(self._live.copy(), self._clock(), keyed)
             result = work(step, connection)
             if step.records:
                 self._link.commit(
@@ -94,12 +103,6 @@ class Session:
             f"study {self._name!r}: others write to it all the time, and were faster {ATTEMPTS} times; "
             "nothing of this step was kept. Try again"
         )
-
-    def _catch_up(self, connection: Connection) -> Live:
-        """What the journal amounts to: memory, else the last checkpoint, and the records after it."""
-        live = self._followed(connection, self._live, journal.head(connection, self._id))
-        self._live = live
-        return live
 
     def _followed(self, connection: Connection, start: Live | None, head: int) -> Live:
         """A study in memory that has followed the journal as far as `head`, which may be `start` itself.
@@ -148,11 +151,11 @@ class Session:
             self._live = None  # somebody may have looked meanwhile
         return head
 
-    def before(self, connection: Connection, key: str | None, kind: str, **same: Any) -> Record | None:
-        """What was written under this key before, if it was the same request."""
-        record = None if key is None else journal.by_key(connection, self._id, key)
-        if record is None:
+    def before(self, step: UnwrittenStep, connection: Connection, kind: str, **same: Any) -> Record | None:
+        """What was written under the key of a step before, if it was the same request."""
+        if step.keyed is None:
             return None
+        record = journal.one(connection, self._id, step.keyed)
         if record.kind != kind or any(getattr(record, name) != value for name, value in same.items()):
             raise reused(record)
         return record

@@ -6,8 +6,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from windvane.checks import integer
+from windvane.errors import InvalidArgument
 from windvane.optimizer import MOST_AT_ONCE
 from windvane.protocol import Record, Trial
+from windvane.protocol.checks import inside
 from windvane.protocol.requests import AskRequest, FailRequest, ResetRequest, TellRequest
 from windvane.storage import journal
 from windvane.study.live import UnwrittenStep
@@ -23,7 +25,7 @@ def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[
 
     def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
         nonlocal repeated
-        before = session.before(connection, key, "asked")
+        before = session.before(step, connection, "asked")
         repeated = before is not None
         if before is not None:
             return _asked_together(session, connection, before, count)
@@ -38,7 +40,7 @@ def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[
             found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
         return found
 
-    return [Trial.of(record) for record in session.write(work)], repeated
+    return [Trial.of(record) for record in session.write(work, key=key)], repeated
 
 
 def _asked_together(
@@ -60,14 +62,16 @@ def write(session: Session, request: TellRequest | FailRequest | ResetRequest) -
             return _fail(session, step, connection, request)
         return _reset(session, step, connection, request)
 
-    return session.write(work)
+    return session.write(work, key=request.key)
 
 
 def _tell(session: Session, step: UnwrittenStep, connection: Connection, request: TellRequest) -> Record:
     trial, measured, key = request.trial, request.measured, request.key
-    before = session.before(connection, key, "told", trial=trial, told=measured.told)
+    before = session.before(step, connection, "told", trial=trial, told=measured.told)
     if before is None:
         x = request.x if trial is None else session.waiting(step.live, connection, trial).x
+        if trial is not None and not inside(step.live.optimizer.space, x):
+            raise _left_out(session, connection, trial)
         return step.tell(x, measured, request.time, trial=trial, metadata=request.metadata, key=key)
     encode = step.live.optimizer.space.encode
     if trial is None and not np.array_equal(encode(request.x), encode(before.x)):
@@ -75,8 +79,18 @@ def _tell(session: Session, step: UnwrittenStep, connection: Connection, request
     return before
 
 
+def _left_out(session: Session, connection: Connection, trial: int) -> InvalidArgument:
+    """The error about a value that comes too late: its point is no longer in the space."""
+    changed = journal.read(connection, session.id, kinds=["redefined"], newest=True, limit=1)
+    when = f", which was changed in record {changed[0].seq}" if changed else ""
+    return InvalidArgument(
+        f"trial={trial}: its point lies outside the space as it is now{when}, so its value cannot be used; "
+        "nothing was recorded"
+    )
+
+
 def _fail(session: Session, step: UnwrittenStep, connection: Connection, request: FailRequest) -> Record:
-    before = session.before(connection, request.key, "failed", trial=request.trial)
+    before = session.before(step, connection, "failed", trial=request.trial)
     if before is not None:
         return before
     x = session.waiting(step.live, connection, request.trial).x
@@ -86,7 +100,7 @@ def _fail(session: Session, step: UnwrittenStep, connection: Connection, request
 
 
 def _reset(session: Session, step: UnwrittenStep, connection: Connection, request: ResetRequest) -> Record:
-    before = session.before(connection, request.key, "reset")
+    before = session.before(step, connection, "reset")
     if before is None:
         return step.reset(request.reason, metadata=request.metadata, key=request.key)
     if request.reason and before.reason != request.reason:

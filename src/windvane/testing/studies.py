@@ -71,8 +71,9 @@ class StudySuite:
             assert (said.mean, said.std, said.statistic) == (expected.mean, expected.std, expected.statistic)
         for found, wanted in zip(study.predict(POINTS), twin.predict(POINTS), strict=True):
             np.testing.assert_array_equal(found, wanted)
-        ours, theirs = study.best(), twin.best()
-        assert (list(ours.x), ours.mean, ours.std) == (list(theirs.x), theirs.mean, theirs.std)
+        for time in (None, 40.0):
+            ours, theirs = study.best(time), twin.best(time)
+            assert (list(ours.x), ours.mean, ours.std) == (list(theirs.x), theirs.mean, theirs.std)
 
     def test_several_are_out_and_answered_in_any_order(self, study: StudyProtocol) -> None:
         trials: list[Any] = [study.ask(), *study.ask(count=2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from windvane.cli.studies import words
@@ -18,6 +19,7 @@ from windvane.cli.studies.common import (
 )
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
+from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
 from windvane.protocol.corrections import Correction
 from windvane.protocol.requests import AmendRequest
@@ -61,13 +63,16 @@ def _more(verb: argparse.ArgumentParser) -> None:
     add_writing(verb)
 
 
-def _amend(given: argparse.Namespace, right: Correction | None, outcomes: Any = None) -> Any:
+def _amend(
+    given: argparse.Namespace, right: Correction | None, outcomes: Any = None
+) -> tuple[Any, Mapping[str, Constraint]]:
+    """The record of it, and the constraints of the study."""
     what, number = ("trial", given.trial) if given.record is None else ("record", given.record)
     metadata = from_json("--metadata", given.metadata)
     asked = AmendRequest.of(what, number, right, given.reason, metadata, given.key)
     with opened(given) as study, progress("records") as on_progress:
         check_known(study, outcomes)
-        return study.submit(asked, on_progress)
+        return study.submit(asked, on_progress), study.summary().constraints
 
 
 def _check(given: argparse.Namespace, word: str) -> None:
@@ -78,7 +83,7 @@ def _check(given: argparse.Namespace, word: str) -> None:
 def retract(given: argparse.Namespace) -> None:
     """Take it back."""
     _check(given, "retract")
-    record = _amend(given, None)
+    record, _ = _amend(given, None)
     _said(given, record, f"y = {words.number(record.y)} taken back")
 
 
@@ -92,22 +97,24 @@ def correct(given: argparse.Namespace) -> None:
     y = None if given.y is None else number("Y", given.y)
     given.trial = None if given.trial is None else whole("TRIAL", given.trial)
     _check(given, "correct")
-    record = _amend(given, Correction.of(y, None, None, outcomes, {}), outcomes)
-    _said(given, record, "; ".join(_parts(record)))
+    record, constraints = _amend(given, Correction.of(y, None, None, outcomes, {}), outcomes)
+    _said(given, record, "; ".join(_parts(record, constraints)))
 
 
-def _parts(record: Any) -> list[str]:
+def _parts(record: Any, constraints: Mapping[str, Constraint]) -> list[str]:
     """What was put right."""
     values = {"y": {"value": record.y, "was": record.event["was"]}, **record.event["outcomes"]}
     changed = {name: now for name, now in values.items() if now["value"] != now["was"]}
+    units = {name: f" {each.unit}" for name, each in constraints.items() if each.unit}
     return [
-        f"{name} = {_number(now['value'])}, which was {_number(now['was'])}"
+        f"{name} = {_number(now['value'], units.get(name, ''))}, "
+        f"which was {_number(now['was'], units.get(name, ''))}"
         for name, now in (changed or {"y": values["y"]}).items()
     ]
 
 
-def _number(value: float | None) -> str:
-    return "not measured" if value is None else words.number(value)
+def _number(value: float | None, unit: str) -> str:
+    return "not measured" if value is None else f"{words.number(value)}{unit}"
 
 
 def _said(given: argparse.Namespace, record: Any, what: str) -> None:

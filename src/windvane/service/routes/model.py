@@ -28,23 +28,27 @@ PART = 1000  # points that are predicted at once: a few milliseconds
 SeenContext = Annotated[
     str, Query(max_length=limits.CONTEXT, description='JSON, if the space has contexts: {"load": 37}')
 ]
+AtTime = Annotated[
+    float | None, Query(allow_inf_nan=False, description="as of this time; else one step after the last")
+]
 
 
 @routes.get(
     "/studies/{name}/best", dependencies=READ, response_model=BestShape, responses=documented(404, 409)
 )
-async def best(request: Request, name: Name, context: SeenContext = "") -> Any:
-    """The point believed best now; under a context, if the space has any."""
+async def best(request: Request, name: Name, context: SeenContext = "", time: AtTime = None) -> Any:
+    """The point believed best now, or at a later time; under a context, if the space has any."""
     seen = _seen(context)
 
     def work(study: Study) -> Answer:
-        optimizer = study.optimizer
+        now = study.snapshot()
+        optimizer, at = now.optimizer, now.not_before(time)
         if optimizer.step == 1:
             raise Conflict("best: nothing is known before the first tell")
-        found = optimizer.best(context=seen)
+        found = optimizer.best(at, context=seen)
         x = _plain(found.x)
         told = {"x": x, "mean": found.mean, "std": found.std, "steps": found.steps}
-        return Answer({**told, "feasible": found.feasible, "outcomes": believed(optimizer, found.x)})
+        return Answer({**told, "feasible": found.feasible, "outcomes": believed(optimizer, found.x, at)})
 
     return await service_of(request).read(name, work)
 
