@@ -97,8 +97,10 @@ class ReproductionPage(Page):
         found, runs = kept.find(experiment.name), self.runs(experiment)
         hours = experiment.hours * runs / experiment.runs / CORES
         if found is None:
-            return Age(self._place(experiment), f"no section with a stamp, {runs} runs a cell wanted", hours)
-        size = f"{found.runs} of {runs} runs a cell"
+            return Age(
+                self._place(experiment), f"no section with a stamp, {runs} runs per cell wanted", hours
+            )
+        size = f"{found.runs} of {runs} runs per cell"
         setting = Setting(data=Path(data) if data else None)
         cells = experiment.cells(setting) if data or not experiment.data else None
         why = outdated(found) or short(found, runs, cells)

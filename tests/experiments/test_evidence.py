@@ -86,6 +86,24 @@ def test_a_cell_that_comes_out_otherwise_does_not_count_and_the_others_do(store,
     assert {trial.algorithm.name for trial in store.find(full)} == {"random"}
 
 
+def test_what_comes_out_otherwise_in_one_cell_counts_in_none_of_the_same_algorithm(store, full):
+    """A change may show in few runs: where the one that was made anew is equal, others may not be."""
+    elsewhere = call("within-model", rate=0.1, horizon=8, dim=1)
+    more = {
+        RunSpec(elsewhere, call(name), 0, told=()): full[trials(name)[0]] for name in ("gp-ucb", "random")
+    }
+    kept = as_if_of_other_code(evidence.gathered({}, {**full, **more}))
+
+    def compute(some):
+        moved = {"resets": np.array([5])}
+        other = RunSpec(elsewhere, call("gp-ucb"), 0, told=())
+        return {t: {**{**full, **more}[t], **(moved if t == other else {})} for t in some}
+
+    found = evidence.adopt([*full, *more], kept, store, compute)
+    assert (found.runs, found.checked, len(found.changed)) == (5, 4, 1)
+    assert {trial.algorithm.name for trial in store.find([*full, *more])} == {"random"}
+
+
 def test_runs_of_one_cell_by_two_versions_are_judged_apart(store, full):
     own = {trial: full[trial] for trial in trials()}
     kept = evidence.gathered({}, own)

@@ -110,7 +110,7 @@ def test_a_fresh_clone_runs_nothing_that_is_kept_and_loses_no_section(reproduce,
     before = page.read_text()
     said = reproduce("all", out="fresh")
     assert made(tmp_path / "fresh") == 0
-    assert said.count("not run again (4 runs a cell)") == 3
+    assert said.count("not run again (4 runs per cell)") == 3
     assert page.read_text() == before
     assert "Table mixed" in (tmp_path / "fresh" / "report.html").read_text()
     reproduce("plain", out="another")  # the others stay on the page though they are not asked for
@@ -126,9 +126,9 @@ def test_what_takes_little_time_comes_first(reproduce):
 def test_more_runs_are_added_and_fewer_do_not_replace_them(reproduce, page, tmp_path):
     reproduce("plain", "--runs", "2")
     said = reproduce("plain", out="fresh")
-    assert "does not count, since it has 2 of 4 runs a cell" in said
+    assert "does not count, since it has 2 of 4 runs per cell" in said
     assert made(tmp_path / "fresh") == 4
-    assert "not run again (4 runs a cell)" in reproduce("plain", "--runs", "2")
+    assert "not run again (4 runs per cell)" in reproduce("plain", "--runs", "2")
     assert Sections(page).find("plain").runs == 4
 
 
@@ -204,7 +204,7 @@ def test_runs_of_earlier_code_that_come_out_otherwise_are_not_taken_over(
     other_code("auto")
     said = reproduce("mixed")
     assert "mixed: 0 runs of earlier code taken over, 1 cell checked" in said
-    assert "comes out otherwise now, so it is run again: auto() on within-model" in said
+    assert "comes out otherwise now: auto() on within-model" in said
     assert Sections(page).find("mixed").earlier == 0
 
 

@@ -141,18 +141,18 @@ def test_sections_of_the_reproduction_are_listed_with_runs_age_and_hours(tool, t
     monkeypatch.setattr(sys, "argv", ["evidence"])
     tool.main()
     said = capsys.readouterr().out.splitlines()
-    assert said[0].endswith("(theory): no section with a stamp, 50 runs a cell wanted; 2 minutes")
+    assert said[0].endswith("(theory): no section with a stamp, 50 runs per cell wanted; 2 minutes")
     lines = {name: next(line for line in said if f"({name})" in line) for name in names}
-    assert lines["temperature"].endswith(" 50 of 50 runs a cell: up to date")
+    assert lines["temperature"].endswith(" 50 of 50 runs per cell: up to date")
     assert re.search(
-        r"50 of 50 runs a cell: 3 of 36 cells are of other code \(auto\); 6 min", lines["table1"]
+        r"50 of 50 runs per cell: 3 of 36 cells are of other code \(auto\); 6 min", lines["table1"]
     )
-    assert lines["ablation"].endswith("20 of 50 runs a cell: it has 20 of 50 runs a cell; 1 minute")
+    assert lines["ablation"].endswith("20 of 50 runs per cell: it has 20 of 50 runs per cell; 1 minute")
     assert "its cells, seeds or data were others" in lines["rate-change"]
-    assert "it has 20 of 50 runs a cell" in lines["table3"]  # of which the data are not there
+    assert "it has 20 of 50 runs per cell" in lines["table3"]  # of which the data are not there
     (tmp_path / path).write_text("another page")
     tool.main()
-    assert "50 of 50 runs a cell: the page does not have it" in capsys.readouterr().out
+    assert "50 of 50 runs per cell: the page does not have it" in capsys.readouterr().out
 
 
 def test_the_commands_are_ones_that_the_shell_knows(tool):

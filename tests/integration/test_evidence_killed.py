@@ -92,7 +92,7 @@ def test_nothing_is_computed_twice(tmp_path):
     assert "Computed by Windvane" in (tmp_path / "docs" / "page.md").read_text()
     third = started(tmp_path)
     said, _ = third.communicate(timeout=PATIENCE)
-    assert "docs/page.md, Fig. 2 (right) (window-regret), 2 of 2 runs a cell: up to date" in said
+    assert "docs/page.md, Fig. 2 (right) (window-regret), 2 of 2 runs per cell: up to date" in said
     assert kept(tmp_path) == after
     for file in (tmp_path / "out").glob("runs.sqlite*"):
         file.unlink()
@@ -101,6 +101,6 @@ def test_nothing_is_computed_twice(tmp_path):
     said, _ = fourth.communicate(timeout=PATIENCE)
     assert fourth.returncode == 0, said
     assert "the page does not have it" in said
-    assert "not run again (2 runs a cell, 200 at full size)" in said
+    assert "not run again (2 runs per cell, 200 at full size)" in said
     assert kept(tmp_path) == {}
     assert "Computed by Windvane" in (tmp_path / "docs" / "page.md").read_text()

@@ -105,7 +105,7 @@ def test_an_event(event):
     assert f"gain=0.1235, mode={EVIL}" in found.texts
     assert "2 > 1" in found.texts
     assert "1 observation, kept" in found.texts
-    assert "0.7, where 0 ± 0.5 was predicted" in found.texts
+    assert "0.7, where 0.00 ± 0.50 was predicted" in found.texts
     quiet = read(event(1, threshold=math.inf, monitored=False, set_aside=True, outlier=1, beliefs={"b": 1.0}))
     assert "step 1: set aside, outlier" in quiet.texts
     assert "0.5 ≤ inf, not monitored yet" in quiet.texts
@@ -115,7 +115,7 @@ def test_an_event(event):
 
 def test_the_best_and_a_trial():
     found = read(wv.Best({"mode": EVIL}, 1.5, 0.25))
-    assert [f"mode={EVIL}", "1.5 ± 0.25"] == [text for text in found.texts if "=" in text or "±" in text]
+    assert [f"mode={EVIL}", "1.50 ± 0.25"] == [text for text in found.texts if "=" in text or "±" in text]
     assert "arm 3" in read(wv.Best(3, 0.0, 1.0)).texts
     from windvane.protocol.records import Trial
 

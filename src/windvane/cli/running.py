@@ -153,7 +153,9 @@ def said_of(console: Any, what: str, found: Adopted) -> None:
     checked = f", {counted(found.checked, 'cell')} checked by runs made anew" if found.checked else ""
     console.print(f"{what}{checked}.", highlight=False, markup=False)
     for cell in found.changed:
-        console.print(f"  comes out otherwise now, so it is run again: {cell}", highlight=False, markup=False)
+        console.print(f"  comes out otherwise now: {cell}", highlight=False, markup=False)
+    if found.changed:
+        console.print("  All runs of such an algorithm are made again.")
 
 
 def counted(number: int, what: str) -> str:

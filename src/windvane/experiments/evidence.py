@@ -43,7 +43,7 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class Proven:
-    """The runs that count, those that were made anew, and the cells that come out otherwise now."""
+    """The runs that count, those that were made anew, and the cells that came out otherwise."""
 
     trials: tuple[RunSpec, ...]
     anew: Mapping[RunSpec, Result]
@@ -53,7 +53,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Adopted:
-    """How many runs were taken over, and the cells of which none was, since they come out otherwise now."""
+    """How many runs were taken over, and the cells that came out otherwise: of their algorithms none was."""
 
     runs: int
     checked: int
@@ -68,9 +68,10 @@ def prove(
 ) -> Proven:
     """Which of these runs the present code would make in the same way, by one run of each cell.
 
-    `now` is the digest of the present code behind a run. Runs of one cell by two versions are judged apart.
-    Where it was not recorded which code made them, they may be of several versions: the first and the last
-    of them are made anew.
+    If one cell of an algorithm comes out otherwise, it computes something else now, and what is equal in
+    other cells may be so by chance, for that seed alone: then none of its runs counts. `now` is the digest of
+    the present code behind a run. Runs of one cell by two versions are judged apart. Where it was not
+    recorded which code made them, they may be of several versions: the first and the last are made anew.
     """
     cells: dict[tuple[str, str], list[RunSpec]] = {}
     for trial, run in earlier.items():
@@ -86,7 +87,8 @@ def prove(
         for cell, some in probes.items()
         if any(outcome(trial, anew[trial]) != earlier[trial].outcome for trial in some)
     }
-    counted = tuple(trial for cell, some in cells.items() if cell not in changed for trial in some)
+    void = {(trial.algorithm.name, cell[1]) for cell in changed for trial in cells[cell]}
+    counted = tuple(trial for trial, run in earlier.items() if (trial.algorithm.name, run.code) not in void)
     return Proven(counted, anew, len(probes), tuple(sorted({cell for cell, _ in changed})))
 
 

@@ -75,7 +75,7 @@ def short(summary: ExperimentSummary, runs: int, cells: Iterable[Cell] | None, f
     """
     if cells is not None and summary.plan != planned(cells, first):
         return "its cells, seeds or data were others"
-    return f"it has {summary.runs} of {runs} runs a cell" if summary.runs < runs else ""
+    return f"it has {summary.runs} of {runs} runs per cell" if summary.runs < runs else ""
 
 
 def outdated(summary: ExperimentSummary) -> str:
