@@ -41,6 +41,7 @@ def test_one_at_a_time_in_the_order_in_which_they_came(writers):
 
     assert carried_out(writers, [job(number) for number in range(100)]) == list(range(100))
     assert order == list(range(100))
+    writers.close()  # a thread hands over its answer before it lays its step down
     assert not writers.busy
 
 
