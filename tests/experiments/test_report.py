@@ -14,7 +14,16 @@ from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments.claims import RULE, Claim, Verdict
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.experiments.paper.differences import DIFFERENCES
-from windvane.experiments.report import CLASSES, MARKS, _claim, counts, write_html, write_markdown
+from windvane.experiments.report import (
+    CLASSES,
+    EARLIER,
+    MARKS,
+    SETTLED,
+    _claim,
+    counts,
+    write_html,
+    write_markdown,
+)
 from windvane.experiments.reproduce import ExperimentSummary, summaries
 from windvane.experiments.results import Group, Results
 from windvane.experiments.sections import Sections
@@ -149,6 +158,25 @@ def test_a_section_below_full_size_says_so_in_its_heading_and_one_that_is_missin
         "| Table 9 | [A <title>](#ablation) | 50 | ✓ ◐ ✗ ? |",
     )
     assert second == "| Table 4, Fig. 13 | Sensitivity to delta_B | 0 of 200 | not run yet |"
+
+
+def test_a_section_from_before_sections_were_kept_stays_until_there_is_another_one(tmp_path):
+    page = tmp_path / "page.md"
+    old = '## <a id="table4"></a>Table 4: Sensitivity\n\n50 runs: 0.3\n\n![x](images/reproduction/table4.png)'
+    page.write_text(f'# Reproduction\n\n{old}\n\n## <a id="table1"></a>Table 1\n\nold words\n\n## Settled\n')
+    both = [EXPERIMENTS[name] for name in ("table1", "table4")]
+    texts = []
+    for _ in range(2):  # and it is the same when it is written once more
+        write_markdown(page, [summary("table1")], both)
+        texts.append(page.read_text())
+    assert texts[0] == texts[1]
+    head, _, rest = old.partition("\n\n")
+    assert f"{head}\n\n{EARLIER}\n\n{rest}\n\n## {SETTLED}" in texts[0]
+    assert "| [Sensitivity to delta_B](#table4) | 0 of 200 | of earlier code |" in texts[0]
+    assert "old words" not in texts[0]
+    assert "claims, in the sections that are not of earlier code: 1 holds" in texts[0]
+    write_markdown(page, [summary("table1"), summary("table4")], both)
+    assert "earlier code" not in page.read_text()
 
 
 def test_runs_of_earlier_code_are_told(tmp_path):

@@ -12,6 +12,7 @@ from windvane.experiments.claims import RULE, Claim, Verdict
 from windvane.experiments.experiment import Experiment
 from windvane.experiments.paper.differences import DIFFERENCES, HEADINGS
 from windvane.experiments.reproduce import ExperimentSummary
+from windvane.experiments.stamp import section_at
 from windvane.experiments.tables import line
 from windvane.files import write_text
 
@@ -31,6 +32,8 @@ CLASSES: dict[Verdict, str] = {
 }
 TITLE = "Event-triggered time-varying Bayesian optimisation, reproduced"
 SETTLED = "The paper's contradictions, slips and silences, and how each was settled"
+OLD = "of earlier code"
+EARLIER = "*Of earlier code, and perhaps of fewer runs than the paper's; not computed anew yet.*"
 STYLE = """
 :root { color-scheme: light dark;
   --ink: #1b1b1b; --soft: #5c5c5c; --line: #d7d7d7; --paper: #fff; --band: #f5f5f3; }
@@ -164,13 +167,23 @@ def write_markdown(
 ) -> None:
     """The same as a Markdown page, with the pictures that lie in images/reproduction beside it.
 
-    Of those of the experiments that have no section it says so.
+    Of those of the experiments that have no section it says so. A section that the page has from before
+    sections were kept stays as it is, and says that it is of earlier code, until there is another one.
     """
-    rows = {one.name: (one.source, one.title, f"0 of {one.runs}", "not run yet") for one in experiments}
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    rows, sections = dict[str, Sequence[str]](), dict[str, str]()
+    for one in experiments:
+        rows[one.name] = (one.source, one.title, f"0 of {one.runs}", "not run yet")
+        found = section_at(before, one.name)
+        if found is not None:
+            rows[one.name] = (one.source, f"[{one.title}](#{one.name})", f"0 of {one.runs}", OLD)
+            sections[one.name] = _of_earlier_code(found)
     for summary in summaries:
         marks = " ".join(MARKS[claim.verdict] for claim in summary.claims)
         runs = f"{summary.runs}" if summary.runs >= summary.full else f"{summary.runs} of {summary.full}"
         rows[summary.name] = (summary.source, f"[{summary.title}](#{summary.name})", runs, marks)
+        sections[summary.name] = _markdown(summary)
+    counted = "" if len(summaries) == len(sections) else ", in the sections that are not of earlier code"
     lines = [
         "# Reproduction of the paper",
         "",
@@ -179,29 +192,42 @@ def write_markdown(
         "that computed them.",
         "",
         f"Windvane {_version(summaries)}. The paper's figures stand beside ours, with their spread. "
-        f"Of the paper's claims: {counts(summaries)}.",
+        f"Of the paper's claims{counted}: {counts(summaries)}.",
         "",
         RULE,
         "",
         "| | what | runs per cell | claims |",
         "|:--|:--|--:|:--|",
         *map(line, rows.values()),
+        "",
+        ", ".join(f"{mark} {verdict}" for verdict, mark in MARKS.items()) + ".",
     ]
-    lines += ["", ", ".join(f"{mark} {verdict}" for verdict, mark in MARKS.items()) + "."]
-    for summary in summaries:
-        lines += [
-            "",
-            f'## <a id="{summary.name}"></a>{heading(summary)}',
-            "",
-            f"{size(summary)}: `{summary.command}`. {origin(summary)}",
-            "",
-            *[_claim(claim) for claim in summary.claims],
-            "",
-            summary.table.markdown(),
-            "",
-            f"![{summary.title}](images/reproduction/{summary.name}.png)",
-        ]
+    for name in rows:
+        lines += ["", sections[name]] if name in sections else []
     write_text(path, "\n".join([*lines, "", *differences()]) + "\n")
+
+
+def _markdown(summary: ExperimentSummary) -> str:
+    """A section."""
+    lines = [
+        f'## <a id="{summary.name}"></a>{heading(summary)}',
+        "",
+        f"{size(summary)}: `{summary.command}`. {origin(summary)}",
+        "",
+        *[_claim(claim) for claim in summary.claims],
+        "",
+        summary.table.markdown(),
+        "",
+        f"![{summary.title}](images/reproduction/{summary.name}.png)",
+    ]
+    return "\n".join(lines)
+
+
+def _of_earlier_code(section: str) -> str:
+    """A section as it was, with a word about that below its heading."""
+    head, _, rest = section.partition("\n")
+    rest = rest.strip()
+    return "\n\n".join((head, rest if rest.startswith(EARLIER) else f"{EARLIER}\n\n{rest}"))
 
 
 def differences() -> list[str]:
