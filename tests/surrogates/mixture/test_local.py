@@ -172,6 +172,20 @@ def test_change_of_one_arm_alone_is_not_taken_for_noise(seed):
     assert events[0].noise_variance < 0.8 * events[1].noise_variance
 
 
+def test_a_season_taken_up_by_mistake_leaves_the_noise_alone_where_no_fit_would_mend_it():
+    rows, kernel = local_table(10301)
+    rng = np.random.default_rng(10301)
+    opt = wv.make(Arms(5), kernel=kernel, seed=10301)
+    seasons, noises = [], []
+    for row in rows[:40]:
+        x = int(rng.integers(5)) if rng.random() < 0.5 else int(np.argmax(row))
+        event = opt.tell(x, float(row[x] + 0.03 * rng.normal()))
+        seasons.append(opt.model.period)
+        noises.append(event.noise_variance)
+    assert any(seasons) and seasons[-1] is None  # taken up, and dropped
+    assert max(noises) < 2.0 * opt.model.noise_variance
+
+
 def test_on_arms_whose_kernel_is_told_and_nowhere_else():
     labels = {each.label for each in LOCAL}
 

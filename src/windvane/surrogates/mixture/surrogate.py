@@ -497,7 +497,9 @@ class MixtureSurrogate:
             model, noise = found
         if model.seeks:
             others = self.weights[: len(model.hypotheses)]
-            model, noise = learning.with_season(model, self.data, member, others, noise)
+            model, louder = learning.with_season(model, self.data, member, others, noise)
+            if "noise" in search.learn:  # else no fit would find out that it is not so loud
+                noise = louder
         if model is self.model:
             return twin(self)  # it has looked: the next time it is due is counted from here
         return self._fitted(model, noise, rescale)
