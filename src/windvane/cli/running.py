@@ -155,7 +155,11 @@ def said_of(console: Any, what: str, found: Adopted) -> None:
     for cell in found.changed:
         console.print(f"  comes out otherwise now: {cell}", highlight=False, markup=False)
     if found.changed:
-        console.print("  All runs of such an algorithm are made again.")
+        console.print(
+            "  All runs of such an algorithm are made again. Another kind of processor rounds otherwise, too.",
+            highlight=False,
+            markup=False,
+        )
 
 
 def counted(number: int, what: str) -> str:

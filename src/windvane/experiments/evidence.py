@@ -4,7 +4,9 @@ A store (`store.py`) is large, stays where it was made, and forgets its runs whe
 changes. Runs that take hours in all are therefore kept here too, one line of JSON per run: what was run,
 R_T / T to the last bit, the steps of its resets, and a digest of the code that computed it. They are taken up
 again cell by cell, a cell being an algorithm on a world. If the code is another one now, one run of the cell
-is made anew: if it is the same to the last bit, the others count as well; if not, none does.
+is made anew: if it is the same to the last bit, the others count as well; if not, none does. On another
+kind of processor the last bits differ, so that runs of earlier code are made again there; those of the
+present code count wherever they were made.
 """
 
 from __future__ import annotations
