@@ -156,7 +156,7 @@ def said_of(console: Any, what: str, found: Adopted) -> None:
         console.print(f"  comes out otherwise now: {cell}", highlight=False, markup=False)
     if found.changed:
         console.print(
-            "  All runs of such an algorithm are made again. Another kind of processor rounds otherwise, too.",
+            "  All runs of such an algorithm are made again. (Another kind of processor rounds otherwise.)",
             highlight=False,
             markup=False,
         )
