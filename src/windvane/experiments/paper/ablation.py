@@ -39,7 +39,7 @@ def table(results: Results) -> TextTable:
         pairs = [(f"**{spread(g.median, *g.quartiles)}**", f"{g.resets.mean():.1f}") for g in groups]
         rows.append([row, *(text for pair in pairs for text in pair)])
     about = (
-        f"R_T / T, median (quartiles) of {results.runs} runs, lower is better; average resets a run. The "
+        f"R_T / T, median (quartiles) of {results.runs} runs, lower is better; average resets per run. The "
         "paper shows a figure only. N = 38, 29, 26 for R-GP-UCB; at ET's average 100, 45, 32, as the paper's "
         "table of hyperparameters says."
     )

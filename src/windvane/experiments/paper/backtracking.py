@@ -49,7 +49,7 @@ def table(results: Results) -> TextTable:
         "The cost of backtracking, in evaluations of the posterior at a point: a step takes at least "
         f"{CHOOSING} to choose, and one to test what came of it, so {HORIZON * (CHOOSING + 1):,} a run. A "
         "reset with backtracking tests those that it keeps and the first that it does not, at most 2d + 1, "
-        f"each given no more than 2d points. Such tests a run, mean of the rates: {', '.join(dims)}."
+        f"each given no more than 2d points. Such tests per run, mean of the rates: {', '.join(dims)}."
     )
     return dimensions.table(results, (*ROWS, "random"), (cost,))
 
@@ -119,7 +119,7 @@ def claims(results: Results) -> list[Claim]:
             f"Backtracking costs no significant time: it adds less than {CHEAP:.0%} to the evaluations of "
             "the posterior, and those it adds are given at most 2d points.",
             [mean_of(tests / (HORIZON * (CHOOSING + 1))).below(CHEAP) for tests in extra.values()],
-            f"evaluations a run beside some {HORIZON * (CHOOSING + 1):,}: "
+            f"evaluations per run beside some {HORIZON * (CHOOSING + 1):,}: "
             + ", ".join(f"{tests.mean():.1f} at d = {dim}" for dim, tests in extra.items()),
         ),
     ]

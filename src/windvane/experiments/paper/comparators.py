@@ -75,7 +75,7 @@ def figure(results: Results) -> Any:
         panel.set_title(name, loc="left", fontsize=10)
         panel.set_xlabel("steps for which the comparator is fixed, L")
         panel.grid(axis="y", lw=0.4, alpha=0.4)
-    axes[0, 0].set_ylabel("regret a step against it")
+    axes[0, 0].set_ylabel("regret per step against it")
     legend(page, axes[0, 0], columns=len(ROWS))
     return page
 
@@ -93,7 +93,8 @@ def claims(results: Results) -> list[Claim]:
         judged(
             "It gains more than the best point that stays for the whole run.",
             [mean_of(values).below(0.0) for values in lead.values()],
-            f"regret a step against it: {', '.join(f'{v.mean():+.3f} ({name})' for name, v in lead.items())}",
+            "regret per step against it: "
+            + ", ".join(f"{values.mean():+.3f} ({name})" for name, values in lead.items()),
         ),
     ]
 

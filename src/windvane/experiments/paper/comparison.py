@@ -113,5 +113,5 @@ def measured(results: Results, notes: Sequence[str] = (), digits: int = 3) -> Te
     about = (
         f"Median (quartiles) of {results.runs} runs; lower is better. The paper shows curves, not figures."
     )
-    table = _pairs(results, ("{}: R_T / T", "resets a run"), cells)
+    table = _pairs(results, ("{}: R_T / T", "resets per run"), cells)
     return TextTable(*table, (about, *notes))

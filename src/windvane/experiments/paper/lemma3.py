@@ -122,6 +122,7 @@ def figure(results: Results) -> Any:
         panel.bar(places + shift, found, 0.25, color=shade, label=f"measured, {way}")
     panel.set_xticks(places, [f"after {name.replace(', ', ',' + chr(10))}" for name in AFTER], fontsize=8)
     panel.set_ylabel("share of runs with another alarm")
+    panel.set_ylim(0.0, 0.8)  # the legend above the bars
     panel.legend(frameon=False, loc="upper right")
     return page
 

@@ -83,7 +83,7 @@ def table(results: Results) -> TextTable:
                 )
             )
     return TextTable(
-        ("rate", "hyperparameters", "noise variance believed in", "resets a run", "R_T / T"),
+        ("rate", "hyperparameters", "noise variance believed in", "resets per run", "R_T / T"),
         rows,
         (
             f"Median (quartiles) of {results.runs} runs; the true noise variance is {TRUE:g}, and that of a "
@@ -115,7 +115,7 @@ def figure(results: Results) -> Any:
         lower.set_xticks([])
         lower.set_xlabel("above a bar: median of $R_T / T$")
     axes[0, 0].set_ylabel("noise variance believed in")
-    axes[1, 0].set_ylabel("resets a run, mean")
+    axes[1, 0].set_ylabel("resets per run, mean")
     legend(page, axes[0, 0], columns=len(ROWS))
     return page
 
@@ -136,7 +136,7 @@ def claims(results: Results) -> list[Claim]:
         judged(
             "So its thresholds are large, and it resets less often than if it were told the noise.",
             [mean_of(values).below(0.0) for values in fewer.values()],
-            "resets a run, fitted and told: "
+            "resets per run, fitted and told: "
             + ", ".join(
                 f"{results[NAIVE, n].resets.mean():.1f} and {results[KNOWN, n].resets.mean():.1f} ({n})"
                 for n in COLUMNS

@@ -89,12 +89,12 @@ def table(results: Results) -> TextTable:
             stages = [spread(*np.percentile(part, (50, 25, 75))) for part in parts(group)]
             whole = f"**{spread(group.median, *group.quartiles)}**"
             rows.append((column, row, whole, *stages, f"{group.resets.mean():.1f}"))
-    parts_of_it = (f"t < {CHANGE}", f"t >= {CHANGE}", f"last {END} steps", "resets a run")
+    parts_of_it = (f"t < {CHANGE}", f"t >= {CHANGE}", f"last {END} steps", "resets per run")
     return TextTable(
         ("protocol", "algorithm", "R_T / T", *parts_of_it),
         rows,
         (
-            f"Mean regret a step, median (quartiles) of {results.runs} runs; lower is better. The paper "
+            f"Mean regret per step, median (quartiles) of {results.runs} runs; lower is better. The paper "
             "shows curves, not figures.",
             f"Task: {PolicySearch.source}. Lengthscales by MAP under Gamma(15, 10/3), read as shape and rate "
             f"in the paper's scaled units, again after every {GROWTH - 1.0:.0%} more data.",

@@ -81,8 +81,8 @@ def table(results: Results) -> TextTable:
         ("rates", "algorithm", "R_T / T", before, last, f"resets in 100 steps, {before}", last),
         rows,
         (
-            f"Mean regret a step, median (quartiles) of {results.runs} runs; lower is better. The rates are "
-            f"ours, they are not in the paper's text; the second rules from t = {CHANGE} on.",
+            f"Mean regret per step, median (quartiles) of {results.runs} runs; lower is better. The rates "
+            f"are ours, they are not in the paper's text; the second rules from t = {CHANGE} on.",
         ),
     )
 

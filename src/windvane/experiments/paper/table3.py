@@ -81,7 +81,7 @@ def claims(results: Results) -> list[Claim]:
             f"(c) After about {SETTLED} steps ET-, W-, SW- and IGP-UCB hardly accumulate regret (less than "
             f"{HARDLY:.0%} of random search's).",
             [mean_of(log_ratios(late[row], late["random"])).below(math.log(HARDLY)) for row in steady],
-            "regret a step from there on: "
+            "regret per step from there on: "
             + ", ".join(f"{row} {values.mean():.2f}" for row, values in late.items()),
         ),
     ]

@@ -68,7 +68,7 @@ def claims(results: Results) -> list[Claim]:
         judged(
             "With noisy values it resets even while nothing changes.",
             [mean_of(still[ROW]).above(0.0)],
-            f"on a static objective (d = 2) {still[ROW].mean():.1f} resets a run of {HORIZON} steps; "
+            f"on a static objective (d = 2) {still[ROW].mean():.1f} resets per run of {HORIZON} steps; "
             f"{event} {still[event].mean():.2f}",
         ),
     ]

@@ -69,7 +69,7 @@ def table(results: Results) -> TextTable:
             resets = f"{groups[0].resets.mean():.1f}"
             rows.append((f"eps = {rate:g}", str(high - low), f"[{low}, {high}]", *regrets, resets))
     return TextTable(
-        ("rate", "W", "[N_low, N_high]", *ROWS, "ET's resets a run"),
+        ("rate", "W", "[N_low, N_high]", *ROWS, "ET's resets per run"),
         rows,
         (
             f"R_T / T at T = {HORIZON}, median (quartiles) of {results.runs} runs; lower is better. "
