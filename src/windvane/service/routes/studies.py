@@ -85,8 +85,7 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
 @routes.get("/studies/{name}", dependencies=READ, response_model=SummaryShape, responses=documented(404))
 async def show_study(request: Request, name: Name) -> Any:
     """A study at a glance."""
-    service = service_of(request)
-    return Answer((await service.call(service.database.find, name)).as_dict())
+    return Answer((await service_of(request).read(name, Study.summary)).as_dict())
 
 
 @routes.delete("/studies/{name}", dependencies=WRITE, status_code=204, responses=documented(404, 413, 415))
