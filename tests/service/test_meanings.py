@@ -91,8 +91,8 @@ def test_a_summary_does_not_count_trials_whose_time_is_up(tmp_path):
 
 def test_a_summary_over_http_does_not_count_them_either(served):
     served.create()
-    served.ask(expires_after=0.05)
     served.ask()
+    served.ask(expires_after=0.05)
     remote = Client(str(served.client.base_url)).study("plant")
     time.sleep(0.1)
     assert served.client.get("/v1/studies/plant").json()["pending"] == 1
