@@ -85,7 +85,9 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
 @routes.get("/studies/{name}", dependencies=READ, response_model=SummaryShape, responses=documented(404))
 async def show_study(request: Request, name: Name) -> Any:
     """A study at a glance."""
-    return Answer((await service_of(request).read(name, Study.summary)).as_dict())
+    service = service_of(request)
+    found = await service.call(lambda: service.current(name).summary())
+    return Answer(found.as_dict())
 
 
 @routes.delete("/studies/{name}", dependencies=WRITE, status_code=204, responses=documented(404, 413, 415))
