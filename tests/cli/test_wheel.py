@@ -54,6 +54,13 @@ def test_all_verbs(shell, tmp_path):
     assert "made anew" in shell("rebuild mill")
 
 
+def test_repeats_and_noise_are_put_right(shell):
+    said = shell("correct mill 2 0.2 0.4 --std 0.02")
+    assert "trial 2: y = 0.3 ± 0.02 (mean of 2, ± of each), which was 0.2; " in said
+    said = shell("correct mill 2 --noise-variance 0.01")
+    assert "trial 2: y = 0.3 ± 0.1 (mean of 2, ± of each), which was 0.3; " in said
+
+
 def test_a_record_that_nobody_asked_for_and_keys(shell):
     seq = json.loads(shell("tell mill --at [0.5,0.5] 9 --json"))["seq"]
     first = json.loads(shell(f"retract mill --record {seq} --key k --json"))
@@ -80,6 +87,7 @@ def test_several_at_once_and_dates(shell):
         ("retract mill --record 99", 3, "record=99"),
         ("correct mill 1 nan", 2, "y=nan"),
         ("correct mill 1 much", 2, "much"),
+        ("correct mill 1 0.5 --std 0", 2, "std=0.0: must be a finite number above 0"),
         ("correct mill --record 1 0.5", 4, "kind 'asked'"),
         ("change-space mill", 2, "needs a space"),
         ("change-space mill --arms 3", 2, "create another study"),

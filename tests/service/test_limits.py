@@ -56,6 +56,13 @@ def test_bodies_that_are_not_what_they_should_be(shared, body):
     assert post(shared, "/v1/studies", body).status_code in (400, 422)
 
 
+@pytest.mark.parametrize("body", [b"{", b'{"reason": "\\u0000"}', b'{"reason": NaN}', b'{"reason": 1e999}'])
+def test_every_route_says_what_is_wrong_with_a_body(shared, body):
+    told, reset = (post(shared, f"/v1/studies/bodies/{verb}", body) for verb in ("tell", "reset"))
+    assert (reset.status_code, reset.json()) == (told.status_code, told.json())
+    assert reset.json()["detail"].startswith("body: ")
+
+
 def test_the_declared_type(shared):
     shared.create("typed")
     body = b'{"x": [0.1, 0.1], "y": 0.5}'

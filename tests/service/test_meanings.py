@@ -1,5 +1,7 @@
 """One meaning everywhere: of `expires_after`, of a retry, of what a trial has become."""
 
+import time
+
 import pytest
 
 import windvane as wv
@@ -85,6 +87,16 @@ def test_a_summary_does_not_count_trials_whose_time_is_up(tmp_path):
         assert study.summary().pending == len(study.pending()) == 1
     with Study.open(tmp_path / "own.db", "own", clock=lambda: now) as again:
         assert again.summary().pending == 1
+
+
+def test_a_summary_over_http_does_not_count_them_either(served):
+    served.create()
+    served.ask()
+    served.ask(expires_after=0.05)
+    remote = Client(str(served.client.base_url)).study("plant")
+    time.sleep(0.1)
+    assert served.client.get("/v1/studies/plant").json()["pending"] == 1
+    assert remote.summary().pending == len(remote.pending()) == 1
 
 
 def test_records_are_documented_as_they_are(shared):

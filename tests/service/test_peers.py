@@ -35,6 +35,7 @@ def test_a_study_is_in_the_memory_of_one_process_only(two):
         trial = away.ask(name)
         assert away.tell(name, trial=trial["number"], y=0.5).status_code == 201
         assert away.client.get(f"/v1/studies/{name}/best").json()["x"] == trial["x"]
+        assert away.client.get(f"/v1/studies/{name}").json()["tells"] == 1
         points = {"points": [[0.1, 0.2]]}
         found = [each.client.post(f"/v1/studies/{name}/predict", json=points).json() for each in two]
         assert found[0] == found[1]

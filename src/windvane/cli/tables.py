@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
 from typing import Any
 
 from windvane.extras import require
@@ -27,11 +26,6 @@ def lines(headings: Sequence[str], rows: Sequence[Sequence[str]], empty: str) ->
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in table
     )
-
-
-def moment(seconds: float) -> str:
-    """A time, as the clock on the wall had it."""
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
 
 
 def draw(

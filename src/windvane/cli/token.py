@@ -7,8 +7,9 @@ import json
 from dataclasses import asdict
 
 from windvane.cli import place
-from windvane.cli.tables import lines, moment
+from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
+from windvane.moments import utc
 
 
 def register(verb: VerbParser) -> None:
@@ -40,7 +41,7 @@ def _list(given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps([asdict(token) for token in found]))
         return
-    rows = [(str(t.id), " ".join(t.scopes), moment(t.created), t.label) for t in found]
+    rows = [(str(t.id), " ".join(t.scopes), utc(t.created), t.label) for t in found]
     print(lines(("id", "scopes", "made", "label"), rows, "no tokens: open to this machine only"))
 
 

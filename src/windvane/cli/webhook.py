@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from windvane.cli import place
-from windvane.cli.tables import lines, moment
+from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
+from windvane.moments import utc
 
 NEWS = ("reset", "violation")
 
@@ -63,7 +64,7 @@ def _list(given: argparse.Namespace) -> None:
         print(json.dumps(shown))
         return
     rows = [
-        (str(h.id), h.study or "(every)", ", ".join(h.on), moment(h.created), _last(h.id, sent), h.url)
+        (str(h.id), h.study or "(every)", ", ".join(h.on), utc(h.created), _last(h.id, sent), h.url)
         for h in hooks
     ]
     print(lines(("id", "study", "on", "made", "last delivery", "url"), rows, "no webhooks"))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import numpy as np
 
-from windvane.checks import Array, Time, integer, one_of, real
+from windvane.checks import Array, Time, integer, real
 from windvane.client import stream
 from windvane.client.answers import RemoteExplanation, listed, read
 from windvane.client.spelling import body
@@ -19,10 +19,11 @@ from windvane.constraints import Constraint
 from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, Unavailable
 from windvane.files import whole
-from windvane.protocol import KINDS, Record, StudyProtocol, Summary, Trial
+from windvane.protocol import Record, StudyProtocol, Summary, Trial
 from windvane.protocol.checks import format_of, space_of
 from windvane.protocol.requests import (
     AskRequest,
+    EventsQuery,
     ResetRequest,
     StudyRequest,
     TellRequest,
@@ -88,32 +89,18 @@ class RemoteStudy(StudyProtocol):
         found = listed(self._get("/trials", {"status": "pending"}), "trials")
         return [read(Trial, each) for each in found]
 
-    def events(
-        self,
-        after: int = 0,
-        limit: int | None = None,
-        *,
-        kinds: Iterable[str] | None = None,
-        resets: bool = False,
-        violations: bool = False,
-        newest: bool = False,
-    ) -> list[Record]:
-        last = integer("after", after, at_least=0)
-        wanted = None if limit is None else integer("limit", limit, at_least=1)
-        if newest and (wanted is None or wanted > PAGE):
-            raise InvalidArgument(f"limit={limit}: with newest=True it must be at most {PAGE}")
-        query = {
-            "kind": [] if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds],
-            "resets": "true" if resets else "false",
-            "violations": "true" if violations else "false",
-            "newest": "true" if newest else "false",
-        }
+    def look_up(self, query: EventsQuery) -> list[Record]:
+        wanted, last = query.limit, query.after
+        if query.newest and (wanted is None or wanted > PAGE):
+            raise InvalidArgument(f"limit={wanted}: with newest=True it must be at most {PAGE}")
+        only = {name: str(getattr(query, name)).lower() for name in ("resets", "violations", "newest")}
         found: list[Record] = []
         while wanted is None or len(found) < wanted:
             size = PAGE if wanted is None else min(PAGE, wanted - len(found))
-            page = listed(self._get("/events", {"after": last, "limit": size, **query}), "events")
+            asked = {"after": last, "limit": size, "kind": query.kinds or [], **only}
+            page = listed(self._get("/events", asked), "events")
             found += [read(Record, each) for each in page]
-            if newest or len(page) < size:
+            if query.newest or len(page) < size:
                 break
             last = found[-1].seq
         return found

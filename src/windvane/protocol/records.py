@@ -146,6 +146,8 @@ class Trial:
 class Summary:
     """A study at a glance. `head` numbers its last record; `size` is the number of observations in use.
 
+    In a list of studies `pending` is as of the last record of each: it counts trials whose time is up since.
+
     `violations` counts the tells at which a constraint was beyond its limit; `last_violation` is the step of
     the last one, and `last_retreat` that of the last observation after which nothing was believed safe.
     `damaged` says why the study cannot be opened, if it cannot: then its definition is empty. `id` is the

@@ -5,16 +5,16 @@ A study in a database carries them out; that of a service sends `body` to `verb`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from windvane.checks import instant, integer, real
+from windvane.checks import instant, integer, one_of, real
 from windvane.errors import InvalidType
 from windvane.protocol.checks import LAST, LATEST, duration, key_text, metadata_of, reason_text, trial_number
 from windvane.protocol.corrections import Correction
 from windvane.protocol.measured import Measured
-from windvane.protocol.records import Record
+from windvane.protocol.records import KINDS, Record
 from windvane.reading import told_as
 from windvane.spaces.base import Domain
 from windvane.spelling import plain, space_to_json
@@ -225,6 +225,27 @@ class RedefineRequest(StudyRequest):
 
     def _fields(self) -> dict[str, Any]:
         return {"space": space_json(self.space), "reason": self.reason}
+
+
+class EventsQuery(NamedTuple):
+    """Which records of a journal: after a certain one, so many at most; with `newest` the last of them."""
+
+    after: int
+    limit: int | None
+    kinds: list[str] | None
+    resets: bool
+    violations: bool
+    newest: bool
+
+    @staticmethod
+    def of(
+        after: Any, limit: Any, kinds: Iterable[str] | None, resets: bool, violations: bool, newest: bool
+    ) -> EventsQuery:
+        """Checked."""
+        start = integer("after", after, at_least=0, at_most=LAST)
+        most = None if limit is None else integer("limit", limit, at_least=1, at_most=LAST)
+        wanted = None if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds]
+        return EventsQuery(start, most, wanted, resets, violations, newest)
 
 
 WriteRequest: TypeAlias = TellRequest | FailRequest | ResetRequest | AmendRequest | RedefineRequest

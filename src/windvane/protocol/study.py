@@ -16,6 +16,7 @@ from windvane.protocol.requests import (
     UNSET,
     AmendRequest,
     AskRequest,
+    EventsQuery,
     FailRequest,
     RedefineRequest,
     ResetRequest,
@@ -45,7 +46,8 @@ class StudyProtocol(Protocol):
     """A study that is asked and told. `windvane.testing.StudySuite` tests whether something is one.
 
     A class that inherits from it says how trials begin (`begin`), how everything else is written (`submit`)
-    and how it is read; the other methods turn their arguments into the requests for these two.
+    and how it is read, the journal by `look_up`; the other methods turn their arguments into the requests for
+    these three.
     """
 
     name: str
@@ -56,6 +58,10 @@ class StudyProtocol(Protocol):
 
     def submit(self, request: WriteRequest, on_progress: OnProgress | None = None) -> Record:
         """Carry out a request; the record of it is on disk when this returns."""
+        ...
+
+    def look_up(self, query: EventsQuery) -> list[Record]:
+        """The records that are asked for, in order."""
         ...
 
     # -- writing -------------------------------------------------------------------------------------
@@ -280,7 +286,7 @@ class StudyProtocol(Protocol):
 
         With `resets` or `violations` only those at which there was one.
         """
-        ...
+        return self.look_up(EventsQuery.of(after, limit, kinds, resets, violations, newest))
 
     def best(self, time: Time = None, *, context: Mapping[str, Any] | None = None) -> Best:
         """The point believed best now, or at a later time, under this context, with mean and deviation."""

@@ -104,7 +104,7 @@ class Gate:
     async def _elsewhere(self, scope: Scope, body: bytes) -> RelayedAnswer | None:
         """The answer of the process that the study belongs to, if that is another one and it is there."""
         peers = self._service.peers
-        number = peers.elsewhere(scope["path"])
+        number = peers.elsewhere(scope["method"], scope["path"])
         if number is None:
             return None
         found = await peers.ask(number, scope, body)

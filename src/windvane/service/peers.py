@@ -107,12 +107,14 @@ class Peers:
             os.close(self._held)
             self._held = None
 
-    def elsewhere(self, path: str) -> int | None:
+    def elsewhere(self, method: str, path: str) -> int | None:
         """The number of the process that should carry out a request; None: this one."""
         if self._processes == 1:
             return None
         parts = path.split("/")
-        if len(parts) != 5 or parts[:3] != ["", "v1", "studies"] or parts[4] not in MODEL:
+        at_a_glance = len(parts) == 4 and method == "GET"
+        needs_model = len(parts) == 5 and parts[4] in MODEL
+        if parts[:3] != ["", "v1", "studies"] or not (at_a_glance or needs_model):
             return None
         number = home(parts[3], self._processes)
         return None if number == self._own else number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clocks
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,19 @@ from typing import Any
 from sqlalchemy import Connection
 
 from windvane import notebook
-from windvane.checks import Array, Time, integer, one_of
+from windvane.checks import Array, Time
 from windvane.constraints import Constraint
 from windvane.data import Best
 from windvane.errors import CorruptState, InvalidType, UnknownName
 from windvane.optimizer import Optimizer
-from windvane.protocol import AMENDING, KINDS, Record, StudyProtocol, Summary, Trial
-from windvane.protocol.checks import LAST, duration, key_text, metadata_of, study_name, trial_number
+from windvane.protocol import AMENDING, Record, StudyProtocol, Summary, Trial
+from windvane.protocol.checks import duration, key_text, metadata_of, study_name, trial_number
 from windvane.protocol.measured import Measured
 from windvane.protocol.requests import (
     UNSET,
     AmendRequest,
     AskRequest,
+    EventsQuery,
     RedefineRequest,
     WriteRequest,
     time_of,
@@ -277,31 +278,9 @@ class Study(StudyProtocol):
         with self._link.reading() as connection:
             return journal.by_key(connection, self.id, wanted)
 
-    def events(
-        self,
-        after: int = 0,
-        limit: int | None = None,
-        *,
-        kinds: Iterable[str] | None = None,
-        resets: bool = False,
-        violations: bool = False,
-        newest: bool = False,
-    ) -> list[Record]:
-        integer("after", after, at_least=0, at_most=LAST)
-        if limit is not None:
-            integer("limit", limit, at_least=1, at_most=LAST)
-        wanted = None if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds]
+    def look_up(self, query: EventsQuery) -> list[Record]:
         with self._link.reading() as connection:
-            found = journal.read(
-                connection,
-                self.id,
-                after=after,
-                limit=limit,
-                kinds=wanted,
-                resets=resets,
-                violations=violations,
-                newest=newest,
-            )
+            found = journal.read(connection, self.id, **query._asdict())
             if not found:
                 journal.head(connection, self.id)  # deleted?
             return found

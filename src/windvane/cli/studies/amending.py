@@ -8,6 +8,7 @@ from typing import Any
 
 from windvane.cli.studies import words
 from windvane.cli.studies.common import (
+    add_noise,
     add_writing,
     from_json,
     number,
@@ -38,7 +39,8 @@ examples:
   windvane study {word} filter --record 31{y}     a value that nobody asked for: see windvane study events"""
 OUTCOME = """
   windvane study correct oven 7 --outcome heat=84.2     only what was told of a constraint was wrong
-  windvane study correct oven 7 --outcome heat=none     it was not measured after all"""
+  windvane study correct oven 7 --outcome heat=none     it was not measured after all
+  windvane study correct filter 7 0.39 0.41 --std 0.02  measured twice, and how noisy each value is"""
 
 
 def register_retract(verb: VerbParser) -> None:
@@ -52,7 +54,9 @@ def register_correct(verb: VerbParser) -> None:
     """The arguments of `correct`."""
     set_up(verb, correct, description=CORRECT, epilog=EPILOG.format(word="correct", y=" 0.39") + OUTCOME)
     verb.add_argument("trial", metavar="TRIAL", nargs="?", help=TRIAL)
-    verb.add_argument("y", metavar="Y", nargs="?", help="the right value; not if only an outcome was wrong")
+    help = "the right value, several are repeats; none if only an outcome or the noise was wrong"
+    verb.add_argument("y", metavar="Y", nargs="*", help=help)
+    add_noise(verb)
     add_outcomes(verb, "the right value of a constraint, or none if it was not measured; may be repeated")
     _more(verb)
 
@@ -89,15 +93,17 @@ def retract(given: argparse.Namespace) -> None:
 
 def correct(given: argparse.Namespace) -> None:
     """Put it right."""
-    if given.record is not None and given.y is None:  # then the only number is the value
-        given.trial, given.y = None, given.trial
+    if given.record is not None and given.trial is not None:  # the first of the values
+        given.trial, given.y = None, [given.trial, *given.y]
     outcomes = outcomes_from(given, none=True)
-    if given.y is None and outcomes is None:
-        raise InvalidArgument("correct: needs Y, the right value, or --outcome NAME=VALUE")
-    y = None if given.y is None else number("Y", given.y)
+    if not given.y and outcomes is None and given.std is None and given.noise_variance is None:
+        raise InvalidArgument("correct: needs Y, the right value, or --outcome NAME=VALUE, or --std")
+    values = [number("Y", text) for text in given.y]
+    y = values if len(values) > 1 else values[0] if values else None
     given.trial = None if given.trial is None else whole("TRIAL", given.trial)
     _check(given, "correct")
-    record, constraints = _amend(given, Correction.of(y, None, None, outcomes, {}), outcomes)
+    right = Correction.of(y, given.noise_variance, given.std, outcomes, {})
+    record, constraints = _amend(given, right, outcomes)
     _said(given, record, "; ".join(_parts(record, constraints)))
 
 
@@ -106,8 +112,9 @@ def _parts(record: Any, constraints: Mapping[str, Constraint]) -> list[str]:
     values = {"y": {"value": record.y, "was": record.event["was"]}, **record.event["outcomes"]}
     changed = {name: now for name, now in values.items() if now["value"] != now["was"]}
     units = {name: f" {each.unit}" for name, each in constraints.items() if each.unit}
+    noise = {"y": words.noise(record.event)}
     return [
-        f"{name} = {_number(now['value'], units.get(name, ''))}, "
+        f"{name} = {_number(now['value'], units.get(name, ''))}{noise.get(name, '')}, "
         f"which was {_number(now['was'], units.get(name, ''))}"
         for name, now in (changed or {"y": values["y"]}).items()
     ]

@@ -41,6 +41,15 @@ def add_writing(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--key", metavar="K", help="the same key again changes nothing: a retry does no harm")
 
 
+def add_noise(verb: argparse.ArgumentParser) -> None:
+    """--std and --noise-variance, of a value."""
+    noise = verb.add_mutually_exclusive_group()
+    noise.add_argument(
+        "--std", metavar="S", type=float, help="the standard deviation of the noise of a value"
+    )
+    noise.add_argument("--noise-variance", metavar="V", type=float, help="or its square")
+
+
 def add_time(verb: argparse.ArgumentParser, help: str) -> None:
     """--time."""
     verb.add_argument("--time", type=_moment, metavar="T", help=f"{help}; or 2026-03-01T12:00:00+01:00")

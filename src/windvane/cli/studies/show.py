@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from windvane.cli.studies import words
 from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
-from windvane.moments import place_text
+from windvane.moments import place_text, utc
 from windvane.protocol.checks import space_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> None:
         out = [trial.as_dict() for trial in pending]
         say({**summary.as_dict(), "outstanding": out, "reset": reset and reset.as_dict()})
         return
-    created = f"created {words.moment(summary.created)}, seed {summary.definition['seed']}"
+    created = f"created {utc(summary.created)}, seed {summary.definition['seed']}"
     print(f"{summary.name}: {summary.algorithm}, {summary.goal}, {created}")
     for number, line in enumerate(words.space_lines(space)):
         print(f"{'' if number else 'space':<12}{line}")
@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> None:
     print(f"{'resets':<12}{summary.resets}{by_hand}")
     if reset is not None:
         place = place_text(reset.step or 0, (reset.event or {}).get("time"))
-        recorded = f"recorded {words.moment(reset.at)}"
+        recorded = f"recorded {utc(reset.at)}"
         print(f"{'last reset':<12}{place}, {recorded}: {words.line(reset.reason)}")
     if summary.constraints:
         last = f", last at step {summary.last_violation}" if summary.violations else ""

@@ -6,7 +6,16 @@ import argparse
 import math
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, add_writing, from_json, opened, say, set_up
+from windvane.cli.studies.common import (
+    add_noise,
+    add_time,
+    add_writing,
+    from_json,
+    opened,
+    say,
+    set_up,
+    whole,
+)
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.digits import estimate
@@ -32,11 +41,7 @@ def register(verb: VerbParser) -> None:
     verb.add_argument("trial", metavar="TRIAL", nargs="?", help="its number, unless --at is given")
     verb.add_argument("y", metavar="Y", nargs="+", help="the value; several are repeats")
     verb.add_argument("--at", metavar="JSON", help='the point: [0.5, 1], an arm, or {"gain": 1.3, ...}')
-    noise = verb.add_mutually_exclusive_group()
-    noise.add_argument(
-        "--std", metavar="S", type=float, help="the standard deviation of the noise of a value"
-    )
-    noise.add_argument("--noise-variance", metavar="V", type=float, help="or its square")
+    add_noise(verb)
     add_outcomes(verb, "the value of a constraint, as in heat=84.2; may be repeated")
     add_time(verb, "your timestamp; default: one step after the last")
     add_writing(verb)
@@ -61,7 +66,7 @@ def run(given: argparse.Namespace) -> None:
     with opened(given) as study:
         check_known(study, more["outcomes"])
         if given.at is None:
-            record = study.submit_tell(_trial(given.trial), y, given.time, **more)
+            record = study.submit_tell(whole("TRIAL", given.trial), y, given.time, **more)
         else:
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study.definition), study.summary().constraints
@@ -83,13 +88,6 @@ def run(given: argparse.Namespace) -> None:
         print(line)
     if event.get("retreat") is not None:
         print(f"note: nothing is believed safe; next is {words.point(event['retreat'], space)}")
-
-
-def _trial(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidArgument(f"TRIAL={text}: must be the number of a trial") from None
 
 
 def _value(text: str) -> float:

@@ -12,7 +12,6 @@ from windvane import digits
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
-from windvane.moments import utc
 from windvane.spaces import Arms, Candidates, Choice, Context, Domain, Integer, Parameter, Real, Space
 from windvane.spelling import plain
 from windvane.unit_labels import units_of
@@ -98,11 +97,6 @@ def noise(event: Mapping[str, Any] | None) -> str:
     told, values = (event or {}).get("told_variance"), (event or {}).get("values") or ()
     said = "" if told is None else f" ± {number(math.sqrt(told))}"
     return f"{said} (mean of {len(values)}{', ± of each' if said else ''})" if len(values) > 1 else said
-
-
-def moment(at: float) -> str:
-    """When something was recorded: in UTC, as everywhere."""
-    return utc(at)
 
 
 def span(seconds: float) -> str:

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
 
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument, UnknownName
@@ -55,7 +56,12 @@ class JsonRoute(APIRoute):
         handler = super().get_route_handler()
 
         async def read(request: Request) -> Response:
-            return await handler(JsonRequest(request.scope, request.receive))
+            try:
+                return await handler(JsonRequest(request.scope, request.receive))
+            except HTTPException as error:  # FastAPI's own, which does not say what is wrong with the body
+                if isinstance(error.__cause__, Refused):
+                    raise error.__cause__ from None
+                raise
 
         return read
 

@@ -115,7 +115,7 @@ async def believed_best(
         found = TRACKS.setdefault(service, Tracks()).find(service, summary, last, points)
         return {"track": [asdict(each) for each in found]}
 
-    return Answer(await service.call(read))
+    return Answer(await service.call_long(read))
 
 
 class Tracks:
@@ -198,7 +198,7 @@ async def export(
     os.close(handle)
     path = Path(written)
     try:
-        await service.call(lambda: service.current(name).export(path, format))
+        await service.call_long(lambda: service.current(name).export(path, format))
     except BaseException:
         path.unlink(missing_ok=True)
         raise

@@ -86,7 +86,8 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
 async def show_study(request: Request, name: Name) -> Any:
     """A study at a glance."""
     service = service_of(request)
-    return Answer((await service.call(service.database.find, name)).as_dict())
+    found = await service.call(lambda: service.current(name).summary())
+    return Answer(found.as_dict())
 
 
 @routes.delete("/studies/{name}", dependencies=WRITE, status_code=204, responses=documented(404, 413, 415))

@@ -77,7 +77,7 @@ async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], 
     responses=FAILURES,
 )
 async def fail(request: Request, name: Name, body: Annotated[FailBody, Body()], key: Key = None) -> Any:
-    """Record that a trial could not be evaluated. The model is told nothing."""
+    """Record that a trial could not be evaluated: such points are kept away from."""
     return await written(request, name, FailRequest.of(body.trial, body.reason, body.metadata, key))
 
 
