@@ -334,3 +334,20 @@ def _made(where: str, kind: Callable[[Any], Made], given: Any) -> Made:
         return kind(given)
     except WindvaneError as error:
         raise type(error)(f"{where}: {error}") from None
+
+
+def parameter_text(parameter: Parameter) -> str:
+    """A parameter in words: what it is, its range and its unit."""
+    if isinstance(parameter, Context):
+        more = ", periodic" if parameter.period else ", clipped" if parameter.clip else ""
+        return f"context, {parameter_text(parameter.values)}{more}"
+    if isinstance(parameter, Choice):
+        shown = [repr(option) for option in parameter.options]
+        more = f", ... ({len(shown)} in all)" if len(shown) > 8 else ""
+        return f"one of {', '.join(shown[:8])}{more}"
+    assert isinstance(parameter, Real | Integer)
+    kind = "real" if isinstance(parameter, Real) else "integer"
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    if isinstance(parameter, Real) and parameter.step is not None:
+        unit += f" in steps of {parameter.step:g}"
+    return f"{kind}, {parameter.lo:g} to {parameter.hi:g}{unit}{', log scale' if parameter.log else ''}"

@@ -49,6 +49,9 @@ def test_small_numbers_have_a_power_of_ten_on_axes(service, visit):
         assert cut == [], chart
         assert not [each for each in labels if each.startswith("0.000")], chart
         assert [each for each in labels if "×10" in each], chart
+    scale = page.locator(".posterior .infolayer [class^=cb] text").all_text_contents()
+    assert scale
+    assert not [each for each in scale if each.startswith("0.000")]
 
 
 def test_dates_that_were_told_are_dates_on_the_axis_and_in_what_is_pointed_at(service, visit):
@@ -66,5 +69,9 @@ def test_dates_that_were_told_are_dates_on_the_axis_and_in_what_is_pointed_at(se
     assert shapes == 1
     text = page.evaluate("document.querySelector('.timeline').data.find((e) => e.mode === 'markers').text[3]")
     assert text.startswith("step 4, 2026-11-01 08:45:00 UTC<br>")
+    page.locator(".optimum .xtitle", has_text="caller’s time (UTC)").wait_for()
+    assert page.locator(".optimum .xtick text", has_text="Nov 1, 2026").count() == 1
+    last = page.locator(".entry", has_text="step 30")
+    assert "at 2026-11-01 15:15:00 UTC" in last.inner_text()
     page.get_by_label("Against").select_option("step")
     page.locator(".timeline .xtitle", has_text="step").wait_for()

@@ -141,7 +141,7 @@ CROSSED = """() => {
 @pytest.mark.parametrize("size", ["phone", "desktop"])
 def test_parallel_coordinates_leave_their_labels_alone(service, visit, size):
     space = {
-        "pressure": {"real": [1, 9], "unit": "bar"},
+        "temperature": {"real": [1, 9], "unit": "°C"},
         "speed": {"integer": [100, 3000], "unit": "rpm"},
         "mode": {"choice": ["slow", "fast"]},
     }
@@ -149,7 +149,7 @@ def test_parallel_coordinates_leave_their_labels_alone(service, visit, size):
     path = service.create(name, {"parameters": space}, algorithm="random", options={})
     for i in range(24):
         point = {
-            "pressure": 1 + (7 * i % 9),
+            "temperature": 1 + (7 * i % 9),
             "speed": 100 + (1201 * i) % 2900,
             "mode": ["slow", "fast"][i % 2],
         }
@@ -157,3 +157,7 @@ def test_parallel_coordinates_leave_their_labels_alone(service, visit, size):
     page = visit(service, size).study(name)
     page.locator(".parallel polyline").nth(23).wait_for(state="attached")
     assert page.evaluate(CROSSED) == [24, [], []]
+    names = page.evaluate(
+        "[...document.querySelectorAll('.parallel text')].map((each) => each.lastChild.data)"
+    )
+    assert {"temperature (°C)", "speed (rpm)", "mode", "y"} <= set(names)

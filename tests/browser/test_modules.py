@@ -9,6 +9,7 @@ import pytest
 
 import windvane
 from windvane import digits
+from windvane.moments import place_text
 
 PAGE = Path(windvane.__file__).parent / "service" / "dashboard"
 
@@ -60,6 +61,26 @@ def test_python_and_the_page_write_the_same_digits(page):
             plain = f"{plain[: -len(power[0])]}e{int(power[1].translate(POWERS)):+03d}"
         if "×10" not in plain:  # too exact to be written out: each has a power of its own then
             assert digits.estimate(mean, std) == plain
+
+
+def test_python_and_the_page_write_the_same_times(page):
+    told = [
+        (81, 81.0),
+        (81, 40.5),
+        (7, 1_772_366_400.25),
+        (7, 1e9),
+        (7, 1_234_567.125),
+        (3, None),
+        (3, 4.2e9),
+    ]
+    here = [place_text(step, time) for step, time in told]
+    assert run(page, "format", "given.map((p) => m.place(...p))", told) == here
+
+
+def test_a_number_stays_with_what_belongs_to_it(page):
+    text = "lay in it (84 %; 95 % interval), 1.5 ± 0.2 °C, a % of it"
+    expected = "lay in it (84\xa0%; 95\xa0% interval), 1.5\xa0±\xa00.2 °C, a % of it"
+    assert run(page, "format", "m.unbroken(given)", text) == expected
 
 
 def test_numbers_have_the_digits_that_their_uncertainty_deserves(page):

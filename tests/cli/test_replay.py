@@ -52,6 +52,14 @@ def test_json_and_options(capsys, log):
     assert len(found["r-gp-ucb:period=5"].resets) == 3
 
 
+def test_a_space_is_told_in_words(capsys, log):
+    code, out, _ = run(
+        capsys, log, "--algorithm", "random", "--param", "x1=real:0:1:unit=bar", "--metadata", "who"
+    )
+    assert code == 0
+    assert "maximize; x1: real, 0 to 1 bar\n" in out
+
+
 def test_tables_and_files(capsys, log, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     folder = tmp_path / "new" / "folder"
@@ -71,7 +79,7 @@ def test_tables_and_files(capsys, log, tmp_path, monkeypatch):
     for text in (
         "SPACE GUESSED",
         "ahead of",
-        "95% interval",
+        "95 % interval",
         "time 8 (step 9): period over",
         "random: no reset",
         "no regret",

@@ -543,8 +543,9 @@ def test_contexts_in_a_shell(shell):
     shell("tell mill 1 0.5")
     assert "load=37 crew=b" in shell("best mill --context load=37 --context crew=b")
     assert "context, real, 0 to 100" in shell("show mill")
-    assert "is missing" in shell("ask mill", code=2)
-    assert "missing 'crew'" in shell("ask mill --context load=37", code=2)
+    assert "--context load=VALUE: is missing" in shell("ask mill", code=2)
+    assert "--context crew=VALUE: is missing" in shell("ask mill --context load=37", code=2)
+    assert "--context crew=VALUE: is missing" in shell("best mill --context load=37", code=2)
     assert "at most 100" in shell("best mill --context load=137 --context crew=b", code=2)
     assert "must be NAME=VALUE" in shell("ask mill --context load", code=2)
     assert "given twice" in shell("ask mill --context load=1 --context load=2", code=2)
@@ -598,6 +599,29 @@ def test_events_say_what_was_told_of_the_noise(shell):
     shell("tell plant --at '[0.5]' 7")
     ends = [line.split("y=")[1] for line in shell("events plant --kind told").splitlines()]
     assert ends == ["3 ± 0.5", "3 (mean of 2)", "3 ± 0.25 (mean of 2, ± of each)", "7"]
+
+
+def test_dates_are_shown_and_missed(shell):
+    shell(f"create green --box 0,1 {QUICK}")
+    first = shell("tell green --at '[0.5]' 3 --time 2026-03-01T18:00:00+00:00")
+    assert "note" not in first
+    assert "at 2026-03-01 18:00:00 UTC" in shell("events green")
+    then = shell("tell green --at '[0.6]' 4")  # one step later is one second later
+    assert "note: without --time, so told as of 2026-03-01 18:00:01 UTC" in then
+    shell(f"create plain --box 0,1 {QUICK}")
+    assert "note" not in shell("tell plain --at '[0.5]' 3")
+    assert " at " not in shell("events plain")
+
+
+def test_explain_is_broken_between_words_on_a_terminal(shell, monkeypatch):
+    shell(f"create plant --box 0,1 {QUICK}")
+    shell("tell plant --at '[0.5]' 3")
+    piped = shell("explain plant")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = shell("explain plant")
+    assert max(map(len, piped.splitlines())) > 60 >= max(map(len, shown.splitlines()))
+    assert shown.split() == piped.split()
 
 
 def test_explain_does_nothing_to_a_terminal(shell):

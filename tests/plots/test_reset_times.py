@@ -46,7 +46,7 @@ def test_ticks_and_counts(traces, jumps):
 def test_the_first_of_each_run_only():
     page = plots.reset_times({"a": [[9, 30], [50, 12], []]}, first=True, horizon=60)
     assert [segment[0][0] for segment in page.axes[0].collections[1].get_segments()] == [9, 12]
-    assert page.axes[0].texts[0].get_text() == "67% of runs"
+    assert page.axes[0].texts[0].get_text() == "67 % of runs"
 
 
 def test_rates_are_put_in_order_and_coloured_as_one():

@@ -38,6 +38,7 @@ def test_all_parameters_with_their_units(run):
     assert page.axes[-1].get_xlabel() == "step"
     gain, taps, mode = page.axes
     assert gain.get_yscale() == "log"
+    assert [each.get_text() for each in gain.get_yticklabels()] == ["0.1", "0.2", "0.5", "1", "2", "5", "10"]
     tried = gain.collections[0].get_offsets()
     np.testing.assert_array_equal(tried, [(event.step, event.x["gain"]) for event in events])
     np.testing.assert_array_equal(line(gain, "believed best").get_ydata(), [x["gain"] for x in best])

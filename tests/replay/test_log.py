@@ -220,6 +220,12 @@ def test_an_arm_in_a_table(tmp_path):
         ("log.csv", "x1,y\n1,2\n\n1,inf\n", "log.csv, line 4: y='inf': must be a finite number"),
         ("log.csv", "x1,y,time\n1,2,soon\n", "log.csv, line 2: time='soon': must be a finite number"),
         ("log.csv", "x1,y,time\n1,2,12-13\n", "log.csv, line 2: time='12-13': must be a number, or a date"),
+        (
+            "log.csv",
+            "x1,y,time\n1,2,02.03.2026\n",
+            "line 2: time='02.03.2026': must be a number, or a date with the year",
+        ),
+        ("log.csv", "x1,y,time\n1,2,02/03/26 06:00\n", "must be a number, or a date with the year first"),
         ("log.csv", "x1,y,time\n1,2,\n", "log.csv, line 2: time is missing"),
         ("log.csv", b"x1,y\n\xff\xfe,2\n", "cannot be read as csv"),
         ("log.csv.gz", b"no gzip at all", "cannot be read as csv"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -391,6 +392,18 @@ def test_an_explanation_speaks_of_every_constraint(study):
     assert "It has never been beyond its limit." in line
     assert "Only points are asked for" not in found.text
     json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_a_violation_has_the_time_that_was_told(tmp_path):
+    limits = {"heat": wv.AtMost(90, unit="°C")}
+    day = datetime(2026, 3, 1, 18, tzinfo=UTC)
+    with wv.Study.create(
+        tmp_path / "studies.db", "dated", wv.Box([(0, 1)]), constraints=limits, seed=0
+    ) as study:
+        for number, heat in enumerate((80.0, 94.0, 81.0)):
+            study.add([0.3 * number], 1.0, time=day + timedelta(days=number), heat=heat)
+        text = study.explain().text
+    assert "beyond its limit once, at 2026-03-02 18:00:00 UTC (step 2): 94 °C" in text
 
 
 def test_a_constraint_of_which_nothing_was_measured(study):

@@ -175,6 +175,8 @@ def test_columns_by_other_names(tmp_path):
             "y='1.250': is it 1250 with a point between thousands",
         ),
         ("x1;y\n0,5;1.250,5\n", {"decimal_comma": True}, "write it without points between thousands"),
+        ("x1;y;time\n0,5;1;02.03.2026\n", {"decimal_comma": True}, "or a date with the year first"),
+        ("x1;z\n0.5;1,2\n", {"y": "z"}, "z='1,2': must be a finite number"),
         ("x1,y\n0.5,1\n", {"y": "yield"}, "y: there is no column yield; has x1, y"),
         ("x1,y\n0.5,1\n", {"time": "hour"}, "time: there is no column hour"),
         ("x1,y\n0.5,1\n", {"y": "y", "time": "y"}, "cannot be both"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from contextlib import suppress
 from typing import Any
 
 from windvane.extras import require
 
 RECENT = 60.0  # seconds
+WIDEST = 100  # characters of a line of prose
 
 
 def console(*, extra: str = "demo", stderr: bool = False) -> Any:
@@ -40,6 +43,14 @@ def bars(extra: str = "demo", period: float = RECENT) -> Any:
     return progress.Progress(
         *columns, console=where, speed_estimate_period=period, disable=not where.is_terminal
     )
+
+
+def paragraphs(lines: list[str]) -> str:
+    """One paragraph per line: broken between words for somebody who reads them, as they are for a program."""
+    if not sys.stdout.isatty():
+        return "\n".join(lines)
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    return "\n\n".join(textwrap.fill(line, width, break_long_words=False) for line in lines)
 
 
 def spell_out() -> None:

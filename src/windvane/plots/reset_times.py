@@ -39,7 +39,7 @@ def reset_times(
 
     >>> page = reset_times({"et-gp-ucb": [[27, 80], [31, 77, 90]], "r-gp-ucb": [[36, 72], [36, 72]]})
     >>> [text.get_text() for text in page.axes[0].texts]
-    ['2.5 a run', '2.0 a run']
+    ['2.5 per run', '2.0 per run']
     """
     found = {name: _resets(name, given, first) for name, given in named("runs", runs, HOW).items()}
     numeric = all(isinstance(name, int | float) for name in found)
@@ -68,7 +68,7 @@ def reset_times(
         panel.text(
             1.01,
             base + 0.1,
-            f"{count:.0%} of runs" if first else f"{count:.1f} a run",
+            f"{100 * count:.0f} % of runs" if first else f"{count:.1f} per run",
             transform=panel.get_yaxis_transform(),
             fontsize=text(8.5),
         )

@@ -18,7 +18,7 @@ from windvane.plots.lines import axis_label, coordinate_name, is_log
 from windvane.plots.panels import change_lines
 from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import optimizer_of
-from windvane.plots.style import BLACK, BLUE, VERMILION, legend, sheet, text
+from windvane.plots.style import BLACK, BLUE, VERMILION, legend, log_scale, sheet, text
 from windvane.spaces import Choice, Integer, Space
 
 MOST = 60  # times at which the believed best is worked out
@@ -145,6 +145,6 @@ def _dress(panel: Any, name: Any, parameter: Any, levels: Sequence[Any], whole: 
         panel.set_yticks(range(len(levels)), [str(each) for each in levels])
         panel.set_ylim(-0.5, len(levels) - 0.5)
     elif parameter is not None and is_log(parameter):
-        panel.set_yscale("log")
+        log_scale(panel, "y", parameter.lo, parameter.hi)
     elif name is None or isinstance(parameter, Integer) or (parameter is None and whole):
         panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))

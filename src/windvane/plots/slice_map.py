@@ -13,7 +13,7 @@ from windvane.extras import require
 from windvane.plots.lines import Line
 from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import Snapshot, Snapshots
-from windvane.plots.style import VERMILION, legend, says, sheet, text
+from windvane.plots.style import VERMILION, legend, log_scale, says, sheet, text
 from windvane.tasks.base import Task
 
 PALETTE = "viridis"  # its lightness rises steadily, so colour-blind readers lose nothing
@@ -48,7 +48,7 @@ def slice_map(source: Snapshots, kept: Sequence[Snapshot], task: Task | None, ti
     for panel in axes[:, 0]:
         panel.set_ylabel(shape.label, fontsize=text(9))
         if shape.log:
-            panel.set_yscale("log")
+            log_scale(panel, "y", float(shape.places[0]), float(shape.places[-1]))
         if shape.whole and not shape.log:
             panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
         if shape.names:

@@ -14,7 +14,7 @@ from windvane.plots.lines import Line, line
 from windvane.plots.picture import EXTRA
 from windvane.plots.slice_map import slice_map
 from windvane.plots.snapshots import Snapshot, Snapshots, optimizer_of, snapshot
-from windvane.plots.style import BLACK, BLUE, GREEN, SKY, legend, sheet, text
+from windvane.plots.style import BLACK, BLUE, GREEN, SKY, legend, log_scale, sheet, text
 from windvane.tasks.base import Task
 
 WIDE = 1.959964
@@ -149,7 +149,7 @@ def _bars(panel: Any, shape: Line, each: Snapshot) -> None:
 def _dress(panel: Any, shape: Line) -> None:
     """The axis of the parameter, which all panels share."""
     if shape.log:
-        panel.set_xscale("log")
+        log_scale(panel, "x", float(shape.places[0]), float(shape.places[-1]))
     if shape.names:
         panel.set_xticks(shape.places, shape.names)
     elif shape.whole and not shape.log:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from windvane.digits import number
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.extras import require
 from windvane.files import whole
@@ -188,6 +190,24 @@ def text(points: float) -> float:
     9.0
     """
     return float(points * require("matplotlib", EXTRA).rcParams["font.size"] / 10.0)
+
+
+def log_scale(panel: Any, side: str, low: float, high: float) -> None:
+    """A log scale for a parameter on the x or y axis, with plain numbers: 1, 2, 5, 10 if few decades.
+
+    >>> panel = sheet(1, 1, (2, 2))[1][0, 0]
+    >>> log_scale(panel, "x", 0.1, 10)
+    >>> [label.get_text() for label in panel.get_xticklabels()]
+    ['0.1', '0.2', '0.5', '1', '2', '5', '10']
+    """
+    axis, span = panel.xaxis if side == "x" else panel.yaxis, math.log10(high / low)
+    steps = (1,) if span > 3 else (1, 3) if span > 2 else (1, 2, 5)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    ticks = [tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high]
+    panel.set(**{f"{side}scale": "log"})
+    axis.set_ticks(ticks, [number(tick) for tick in ticks])
+    axis.set_minor_formatter(require("matplotlib.ticker", EXTRA).NullFormatter())
 
 
 def says(panel: Any, title: str, colour: str = BLACK) -> None:

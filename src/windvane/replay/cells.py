@@ -17,6 +17,7 @@ from windvane.spaces import Arms, Box, Candidates, Choice, Domain, Integer, Para
 WITH_COMMA = re.compile(r"[+-]?(\d+(,\d+)+|,\d+)([eE][+-]?\d+)?")
 WITH_POINT = re.compile(r"[+-]?(\d+(\.\d+)+(,\d+)?|\.\d+)([eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b")  # in whatever order
 
 
 def number(name: str, cell: Any) -> float:
@@ -64,7 +65,7 @@ def with_point(name: str, cell: Any) -> Any:
     text = cell.strip() if isinstance(cell, str) else ""
     if WITH_COMMA.fullmatch(text) and text.count(",") == 1:
         return text.replace(",", ".")
-    if WITH_POINT.fullmatch(text):
+    if WITH_POINT.fullmatch(text) and not DATE.match(text):
         decimal, whole = text.replace(",", "."), text.replace(".", "")
         if "," in text or text.count(".") > 1:
             raise InvalidArgument(f"{name}={cell!r}: write it without points between thousands")
@@ -93,12 +94,13 @@ def moment(cell: Any) -> float:
     >>> moment("12.5"), moment("1970-01-01T01:00:00"), moment("1970-01-01 01:00:00+01:00")
     (12.5, 3600.0, 0.0)
     """
-    if isinstance(cell, str) and any(mark in cell.strip()[1:] for mark in "-:") and "e-" not in cell.lower():
+    text = cell.strip() if isinstance(cell, str) else ""
+    if DATE.match(text) or (any(mark in text[1:] for mark in "-:") and "e-" not in text.lower()):
         try:
-            cell = datetime.fromisoformat(cell.strip())
+            cell = datetime.fromisoformat(text)
         except ValueError:
             raise InvalidArgument(
-                f"time={cell!r}: must be a number, or a date as in 2026-01-31T12:00:00"
+                f"time={cell!r}: must be a number, or a date with the year first, as in 2026-01-31T12:00:00"
             ) from None
     if isinstance(cell, date) and not isinstance(cell, datetime):
         cell = datetime(cell.year, cell.month, cell.day)

@@ -48,7 +48,7 @@ def checked(row: LogRow, reading: LogReading) -> Checked:
             )
         time = None if missing(row.time) else moment(row.time)
         noise = {name: number(name, cell) for name, cell in row.noise.items() if not missing(cell)}
-        x, value = point(reading.space, row.raw), number("y", y)
+        x, value = point(reading.space, row.raw), number(reading.y or "y", y)
         outcomes = {name: number(name, cell) for name, cell in row.outcomes.items() if not missing(cell)}
         known = noise_of_one(**_both(noise))
         return Checked(row.place, x, value, time, row.metadata, row.journal, known, values, outcomes)

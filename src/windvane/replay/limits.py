@@ -119,7 +119,7 @@ def held_text(found: HeldShare) -> str:
     """
     if not found.total:
         return "–"
-    return f"{found.share:.0%} ({100 * found.low:.0f}–{100 * found.high:.0f}) of {found.total}"
+    return f"{100 * found.share:.0f} % ({100 * found.low:.0f}–{100 * found.high:.0f}) of {found.total}"
 
 
 def steps_text(steps: Sequence[int]) -> str:

@@ -21,8 +21,8 @@ from windvane.replay.figure import draw
 from windvane.replay.layout import OUTCOME
 from windvane.replay.limits import BELIEVED, ConstraintAccount, held_text, steps_text
 from windvane.replay.log import Log
-from windvane.spaces import Box, Domain
-from windvane.spelling import plain
+from windvane.spaces import Box, Domain, Space
+from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
 
 SHOWN = 12  # resets of an algorithm that are listed in the text; all of them are in the data
@@ -80,7 +80,8 @@ class Replay:
             if self.log.times is None
             else f" from {' to '.join(time_text(self.log.times[row]) for row in (0, -1))}"
         )
-        return f"{self.log.source}: {count} measurements{times}, {self.goal}, {space_text(self.space)}"
+        space = "" if self.guessed else f"; {space_text(self.space)}"
+        return f"{self.log.source}: {count} measurements{times}, {self.goal}{space}"
 
     @property
     def tables(self) -> list[ReportTable]:
@@ -91,7 +92,7 @@ class Replay:
         scores += [("", "RMSE"), ("ms", "per step")]
         sureness: list[tuple[str, ...]] = [
             ("", "algorithm"),
-            *((f"{level:.0%} interval", "covers") for level in LEVELS),
+            *((f"{100 * level:.0f} % interval", "covers") for level in LEVELS),
         ]
         sureness += [("residuals", "mean"), ("", "variance")]
         told, sure = [], []
@@ -115,14 +116,14 @@ class Replay:
         """How far the probability that a limit holds was to be believed."""
         headings: list[tuple[str, ...]] = [("", "algorithm"), ("", "limit"), ("", "violated"), ("", "resets")]
         headings += [("holds,", "believed"), ("", "and did")]
-        headings += [(f"where believed >= {level:.0%}", "it did") for level in BELIEVED[1:]]
+        headings += [(f"where believed >= {100 * level:.0f} %", "it did") for level in BELIEVED[1:]]
         rows = []
         for account, each in self._limits:
             overall = each.held()
             rows.append(
                 [
                     *(account.label, f"{each.name} {each.constraint}", str(len(each.violations))),
-                    *(str(len(each.resets)), f"{overall.expected:.0%}" if overall.total else "–"),
+                    *(str(len(each.resets)), f"{100 * overall.expected:.0f} %" if overall.total else "–"),
                     *(held_text(each.held(level)) for level in (0.0, *BELIEVED[1:])),
                 ]
             )
@@ -167,7 +168,7 @@ class Replay:
         for account in self.accounts:
             best, size = account.best, account.events[-1].size
             held = ", the last measurement set aside" if account.events[-1].set_aside else ""
-            within = "" if best.feasible is None else f", within the limits with {best.feasible:.0%}"
+            within = "" if best.feasible is None else f", within the limits with {100 * best.feasible:.0f} %"
             lines.append(
                 f"{account.label}: best at {shown(best.x, units)}, {estimate(best.mean, best.std)} "
                 f"(from {size} of {len(self.log)} measurements{held}){within}"
@@ -305,12 +306,16 @@ def _flat(x: Any) -> dict[str, Any]:
 def space_text(space: Domain) -> str:
     """A space in few characters, for a bound that was observed has many digits.
 
-    >>> from windvane.spaces import Arms, Box
+    >>> from windvane.spaces import Arms, Choice, Real
     >>> space_text(Box([(0, 1), (-0.123456, 1e4)])), space_text(Arms(3))
     ('Box(0 to 1, -0.1235 to 10000)', 'Arms(n=3)')
+    >>> space_text(Space(heat=Real(150, 250, unit="°C"), mode=Choice(["a", "b"])))
+    "heat: real, 150 to 250 °C; mode: one of 'a', 'b'"
     """
     if isinstance(space, Box):
         return f"Box({', '.join(f'{number(low)} to {number(high)}' for low, high in space.bounds)})"
+    if isinstance(space, Space):
+        return "; ".join(f"{name}: {parameter_text(parameter)}" for name, parameter in space.parameters)
     return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: number(float(found[0])), str(space))
 
 
@@ -324,4 +329,4 @@ def figure_text(figure: EstimateWithError) -> str:
 
 def coverage_text(found: Coverage) -> str:
     """A share and its interval, in percent."""
-    return f"{found.share:.0%} ({100 * found.low:.0f}–{100 * found.high:.0f})"
+    return f"{100 * found.share:.0f} % ({100 * found.low:.0f}–{100 * found.high:.0f})"

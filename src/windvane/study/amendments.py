@@ -188,7 +188,7 @@ def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
 
 
 def renumbered(record: Record, amending: Sequence[Record]) -> Record:
-    """With the step that it has once what was before it is taken back."""
+    """With the step that it has once what was before it is taken back, which is its time if none was told."""
     if record.step is None:
         return record
     gone = {
@@ -197,7 +197,10 @@ def renumbered(record: Record, amending: Sequence[Record]) -> Record:
         if each.kind == "retracted" and each.event is not None and each.seq > record.seq
     }
     step = record.step - sum(seq < record.seq for seq in gone)
-    return replace(record, step=step, event={**_event(record), "step": step})
+    event = {**_event(record), "step": step}
+    if event.get("time") == record.step:
+        event["time"] = float(step)
+    return replace(record, step=step, event=event)
 
 
 def check_change(old: Domain, new: Any) -> None:

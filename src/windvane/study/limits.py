@@ -13,6 +13,7 @@ from windvane.checks import Array
 from windvane.constraints import constraint_to_json
 from windvane.digits import estimate, number
 from windvane.errors import WindvaneError
+from windvane.moments import place_text
 from windvane.optimizer import Optimizer
 from windvane.spelling import plain
 from windvane.storage import Record
@@ -142,12 +143,22 @@ def _at(record: Record) -> dict[str, Any]:
 
 def _violation(record: Record, name: str, where: Where) -> dict[str, Any]:
     value = record.outcomes[name]
-    return {**_at(record), "value": value, "x": plain(record.x), "where": where(record.x)}
+    return {
+        **_at(record),
+        "time": (record.event or {}).get("time"),
+        "value": value,
+        "x": plain(record.x),
+        "where": where(record.x),
+    }
 
 
 def _reset(record: Record, name: str) -> dict[str, Any]:
     assert record.event is not None
-    return {**_at(record), "reason": record.event["outcomes"][name]["reason"]}
+    return {
+        **_at(record),
+        "time": record.event.get("time"),
+        "reason": record.event["outcomes"][name]["reason"],
+    }
 
 
 def retreat(
@@ -217,7 +228,8 @@ def _about(one: ConstraintReport) -> str:
     if one.last_reset is not None:
         reset, count = one.last_reset, "once" if one.resets == 1 else f"{one.resets} times"
         why = " ".join(reset["reason"].split())
-        text += f" What was known of it was reset {count}, last at step {reset['step']}: {why}."
+        place = place_text(reset["step"], reset["time"])
+        text += f" What was known of it was reset {count}, last at {place}: {why}."
     return text
 
 
@@ -226,7 +238,7 @@ def _violations(one: ConstraintReport, unit: str) -> str:
     if last is None:
         return "It has never been beyond its limit."
     count = "once" if one.violations == 1 else f"{one.violations} times"
-    when = f"step {last['step']}" if last["step"] is not None else f"record {last['seq']}"
+    when = f"record {last['seq']}" if last["step"] is None else place_text(last["step"], last["time"])
     when = when if one.violations == 1 else f"last at {when}"
     when = when if when.startswith("last") else f"at {when}"
     return f"It has been beyond its limit {count}, {when}: {number(last['value'])}{unit} at {last['where']}."

@@ -172,9 +172,10 @@ def _about_belief(found: Explanation) -> str:
     if not found.data.size:
         return f"{text} No observation is in use, so this is the prior at the point told last."
     if belief.beats is not None and belief.at_least is not None:
-        roughly = "roughly " if found.beliefs else ""  # a mixture is not normal
-        share = f"at least {100 * belief.at_least:.1f} %" if belief.at_least < 0.999 else "more than 99.9 %"
-        text += f" It is better than {belief.beats}, with a probability of {roughly}{share}."
+        about = "about " if found.beliefs else ""  # a mixture is not normal
+        share = f"{about}{100 * belief.at_least:.1f} % or more"
+        share = share if belief.at_least < 0.999 else "more than 99.9 %"
+        text += f" It is better than {belief.beats}, with a probability of {share}."
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
     weighed = "; ".join(f"{name}: {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
     text = f"{text} Hypotheses about time and their weights: {weighed}." if weighed else text

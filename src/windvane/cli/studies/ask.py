@@ -58,10 +58,10 @@ def run(given: argparse.Namespace) -> None:
     if given.available is not None:
         more["available"] = from_json("--available", given.available)
     with opened(given) as study:
-        if given.format == "values":
-            words.check_values(space_of(study.definition))  # before a trial is begun that nobody could read
-        found = study.ask(given.time, context=context_from(given), count=given.count, **more)
         space = space_of(study.definition)
+        if given.format == "values":
+            words.check_values(space)  # before a trial is begun that nobody could read
+        found = study.ask(given.time, context=context_from(given, space), count=given.count, **more)
     for trial in [found] if given.count is None else found:
         if given.json:
             say(trial.as_dict())

@@ -28,12 +28,13 @@ def run(given: argparse.Namespace) -> None:
     if given.json and given.format == "values":
         raise InvalidArgument("--json with --format values: give one of the two")
     with opened(given) as study:
+        space = space_of(study.definition)
         if given.format == "values":
-            words.check_values(space_of(study.definition))
+            words.check_values(space)
         if not study.summary().tells:
             raise Conflict("best: nothing is known before the first tell")
-        best = study.best(given.time, context=context_from(given))
-        x, space = plain(best.x), space_of(study.definition)
+        best = study.best(given.time, context=context_from(given, space))
+        x = plain(best.x)
 
     if given.json:
         say({"x": x, "mean": best.mean, "std": best.std, "steps": best.steps, "feasible": best.feasible})

@@ -16,6 +16,7 @@ from windvane.cli.place import EXTRA, add_database
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.extras import require
+from windvane.spaces import Domain, Space
 
 
 def set_up(
@@ -79,7 +80,7 @@ def add_context(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def context_from(given: argparse.Namespace) -> dict[str, Any] | None:
+def context_from(given: argparse.Namespace, space: Domain) -> dict[str, Any] | None:
     """The contexts that were typed: numbers and truth values as JSON reads them, else text."""
     found: dict[str, Any] = {}
     for text in given.context or ():
@@ -92,6 +93,11 @@ def context_from(given: argparse.Namespace) -> dict[str, Any] | None:
             found[name.strip()] = json.loads(value)
         except ValueError:
             found[name.strip()] = value.strip()
+    for name in space.contexts if isinstance(space, Space) else ():
+        if name not in found:
+            raise InvalidArgument(
+                f"--context {name}=VALUE: is missing; {name} is observed, so say what it is now"
+            )
     return found or None
 
 

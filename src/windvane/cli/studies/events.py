@@ -12,7 +12,7 @@ from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
-from windvane.moments import utc
+from windvane.moments import time_text, utc
 from windvane.protocol.checks import space_of
 from windvane.spaces import Domain
 
@@ -74,6 +74,9 @@ def _line(record: Any, space: Domain, constraints: Mapping[str, Constraint]) -> 
     if record.y is not None:
         told = f"{words.noise(record.event)}{words.outcomes(record, constraints)}"
         line += f"  y={words.number(record.y)}{told}"
+    time = (record.event or {}).get("time")
+    if record.step is not None and time not in (None, record.step):
+        line += f"  at {time_text(time)}"
     if record.reason:
         line += f"  {'RESET: ' if record.reset else ''}{words.line(record.reason)}"
     return line

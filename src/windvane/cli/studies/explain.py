@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from windvane.cli import terminal
 from windvane.cli.studies import words
 from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
@@ -21,4 +22,4 @@ def run(given: argparse.Namespace) -> None:
     if given.json:
         say(found.as_dict())
     else:
-        print("\n".join(map(words.line, str(found).splitlines())))
+        print(terminal.paragraphs([words.line(line) for line in str(found).splitlines()]))

@@ -20,6 +20,7 @@ from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.digits import estimate
 from windvane.errors import InvalidArgument
+from windvane.moments import is_date, utc
 from windvane.protocol.checks import space_of
 
 EPILOG = """\
@@ -84,6 +85,8 @@ def run(given: argparse.Namespace) -> None:
     )
     if record.reason:
         print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
+    if given.time is None and is_date(event["time"]):
+        print(f"note: without --time, so told as of {utc(event['time'])}")
     for line in words.outcome_lines(event, constraints):
         print(line)
     if event.get("retreat") is not None:

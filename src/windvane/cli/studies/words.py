@@ -12,8 +12,8 @@ from windvane import digits
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
-from windvane.spaces import Arms, Candidates, Choice, Context, Domain, Integer, Parameter, Real, Space
-from windvane.spelling import plain
+from windvane.spaces import Arms, Candidates, Choice, Domain, Space
+from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
 
 LONGEST = 90  # characters of an option: a kernel may have thousands of numbers
@@ -133,7 +133,7 @@ def space_lines(space: Domain) -> list[str]:
         columns = f"{len(space.rows[0])} numbers each" if space.names is None else ", ".join(space.names)
         return [f"{space.size} candidates, 0 to {space.size - 1}: {columns}"]
     if isinstance(space, Space):
-        return [f"{name}: {_parameter(parameter)}" for name, parameter in space.parameters]
+        return [f"{name}: {parameter_text(parameter)}" for name, parameter in space.parameters]
     bounds: Any = getattr(space, "bounds", ())
     return [f"x{i + 1}: real, {lo:g} to {hi:g}" for i, (lo, hi) in enumerate(bounds)]
 
@@ -193,19 +193,3 @@ def outcomes(record: Any, constraints: Mapping[str, Constraint] = MappingProxyTy
         f"  {name}={number(one['value'])}{units.get(name, '')}{'!' if one['violated'] else ''}"
         for name, one in values.items()
     )
-
-
-def _parameter(parameter: Parameter) -> str:
-    if isinstance(parameter, Context):
-        more = ", periodic" if parameter.period else ", clipped" if parameter.clip else ""
-        return f"context, {_parameter(parameter.values)}{more}"
-    if isinstance(parameter, Choice):
-        shown = [repr(option) for option in parameter.options]
-        more = f", ... ({len(shown)} in all)" if len(shown) > 8 else ""
-        return f"one of {', '.join(shown[:8])}{more}"
-    assert isinstance(parameter, Real | Integer)
-    kind = "real" if isinstance(parameter, Real) else "integer"
-    unit = f" {parameter.unit}" if parameter.unit else ""
-    if isinstance(parameter, Real) and parameter.step is not None:
-        unit += f" in steps of {parameter.step:g}"
-    return f"{kind}, {parameter.lo:g} to {parameter.hi:g}{unit}{', log scale' if parameter.log else ''}"

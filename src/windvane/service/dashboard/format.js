@@ -174,6 +174,17 @@ export function moment(time) {
   return new Date(1000 * time).toISOString().slice(0, 19).replace("T", " ");
 }
 
+/** When something happened, as `windvane.moments` has it: the time if one was told, and the number of the step. */
+export function place(step, time) {
+  if (typeof time !== "number" || !Number.isFinite(time) || time === step) return `step ${step}`;
+  return `${isDate(time) ? `${moment(time)} UTC` : `time ${Number(time.toPrecision(10))}`} (step ${step})`;
+}
+
+/** A text that is not broken between a number and what belongs to it: `95 %`, `1.5 ± 0.2`. */
+export function unbroken(text) {
+  return text.replace(/(?<=\d) %/g, "\u00a0%").replace(/ ± /g, "\u00a0±\u00a0");
+}
+
 /** The date alone. */
 export function date(at) {
   return new Date(at * 1000).toLocaleDateString(LOCALE, { day: "numeric", month: "long", year: "numeric" });

@@ -54,7 +54,10 @@ export class Optimum {
     const more = { annotations: [] };
     const traces = [];
     const from = rows[0].step;
-    const since = this.track.filter((each) => each.step >= from);
+    const dated = this.history.dated;
+    const told = new Map(rows.map((row) => [row.step, 1000 * row.event.time]));
+    const along = (step) => (dated ? told.get(step) : step);
+    const since = this.track.filter((each) => each.step >= from && along(each.step) !== undefined);
     const height = Math.max(narrow() ? 240 : 340, 92 * shown.length + 60);
     const room = (each) => Math.max(1, Math.floor(((height - 64) * tall) / each.options.length / 14)); // lines of a name
     const named = shown.map((each) => (each.kind === "choice" ? optionTicks(each.options, narrow() ? 13 : 22, room(each)) : null));
@@ -68,9 +71,9 @@ export class Optimum {
       more[`yaxis${suffix}`] = axis(colours, { domain: [Math.max(0, top - tall), top], fixedrange: true, nticks: 5, ...category, ...range });
       more.annotations.push({ text: literal(titleOf(each)), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 12, color: colours.muted } });
       traces.push(
-        { x: rows.map((row) => row.step), y: rows.map((row) => plain(valuesOf(row.x, this.axes)[first + index])), yaxis: `y${suffix}`, mode: "markers",
+        { x: rows.map((row) => along(row.step)), y: rows.map((row) => plain(valuesOf(row.x, this.axes)[first + index])), yaxis: `y${suffix}`, mode: "markers",
           marker: { size: 4, color: colours.muted, opacity: 0.55 }, text: rows.map((row) => literal(`step ${row.step}: tried ${valueOn(each, valuesOf(row.x, this.axes)[first + index])}`)), hovertemplate: "%{text}<extra></extra>" },
-        { x: since.map((at) => at.step), y: since.map((at) => plain(at.values[first + index])), yaxis: `y${suffix}`, mode: "lines+markers",
+        { x: since.map((at) => along(at.step)), y: since.map((at) => plain(at.values[first + index])), yaxis: `y${suffix}`, mode: "lines+markers",
           line: { shape: "hv", width: 2.4, color: colours.data }, marker: { size: since.map((_, i) => (i === since.length - 1 ? 9 : 3)), color: colours.data },
           text: since.map((at) => literal(`step ${at.step}: believed best ${valueOn(each, at.values[first + index])}`)), hovertemplate: "%{text}<extra></extra>" },
       );
@@ -78,11 +81,11 @@ export class Optimum {
     await draw(this.chart, traces, layout(colours, {
       ...more,
       height,
-      margin: { l: Math.max(...shown.map((each, index) => (named[index] ? marginOf(named[index].characters) : leftOf([each.lo, each.hi])))), r: 14, t: 22, b: 42 },
-      xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", showgrid: false, title: { text: "step" } }),
+      margin: { l: Math.max(...shown.map((each, index) => (named[index] ? marginOf(named[index].characters) : leftOf([each.lo, each.hi])))), r: 14, t: 22, b: dated ? 56 : 42 },
+      xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", ...(dated ? { type: "date" } : {}), showgrid: false, title: { text: dated ? "caller’s time (UTC)" : "step" } }),
       shapes: [...rows.filter((row) => row.reset), ...this.history.asked().filter((each) => each.seq > rows[0].seq)].map((row) => {
         const asked = row.kind === "reset"; // after the observation before it, as in the course
-        const x = asked ? row.step + 0.5 : row.step;
+        const x = dated ? 1000 * row.event.time : asked ? row.step + 0.5 : row.step;
         return { type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colours.reset, width: 1.2, dash: asked ? "solid" : "3px,2px" } };
       }),
     }));

@@ -8,10 +8,10 @@ import { position, titleOf, valueOn, valuesOf } from "./space.js";
 
 const LINES = 200;
 const MARGIN = 26;
-const SIDE = 52; // px for half a name at either end
+const SIDE = 52; // px beside the first and the last axis
 const RANGE = 23; // characters of the ends of an axis that lies
 const ROW = 54; // px of an axis that lies
-const NAMES = 132; // px beside it
+const NAMES = 146; // px beside it
 
 function label(axis, end) {
   if (axis.kind === "choice") return String(end ? axis.options.at(-1) : axis.options[0]);
@@ -66,10 +66,12 @@ export class Parallel {
       const [[x1, y1], [x2, y2]] = [spot(index, 0), spot(index, 1)];
       const write = (text, x, y, anchor, more = {}) => s("text", { x, y, "text-anchor": anchor, "font-size": 11, fill: colours.muted, ...more }, s("title", {}, text), short(text, lying && !more.fill ? RANGE : most));
       const strong = { "font-size": 12, "font-weight": 600, fill: colours.ink };
-      const most = Math.max(5, Math.floor((lying ? NAMES : index === 0 || index === scales.length - 1 ? 2 * SIDE : width / scales.length - 8) / 7.2));
+      const [between, last] = [(width - 2 * SIDE) / (scales.length - 1), scales.length - 1];
+      const most = Math.max(5, Math.floor((lying ? NAMES : index === 0 || index === last ? SIDE + between / 2 - 8 : between - 8) / 7.2));
+      const [side, at] = index === 0 ? ["start", Math.max(0, x2 - 3.6 * titleOf(axis).length)] : index === last ? ["end", Math.min(width, x2 + 3.6 * titleOf(axis).length)] : ["middle", x2]; // within the picture
       const labels = lying ?
         [write(titleOf(axis), 0, y1 - 2, "start", strong), write(`${label(axis, 0)} to ${label(axis, 1)}`, 0, y1 + 13, "start")] :
-        [write(titleOf(axis), x2, 16, "middle", strong), write(label(axis, 0), x1, y1 + 16, "middle"), write(label(axis, 1), x2, 34, "middle")];
+        [write(titleOf(axis), at, 16, side, strong), write(label(axis, 0), x1, y1 + 16, "middle"), write(label(axis, 1), x2, 34, "middle")];
       return s("g", {}, s("line", { x1, y1, x2, y2, stroke: colours.ink, "stroke-width": 1.4 }), labels);
     });
     this.svg.replaceChildren(...lines, ...rulers);

@@ -3,7 +3,7 @@
 import { get, pathOf } from "./api.js";
 import { axis, band, draw, layout, leftOf, literal, logTicks, marginOf, narrow, optionTicks, padded, palette, pictureButton, SCALE } from "./charts.js";
 import { complaint, field, h, segmented, setText } from "./dom.js";
-import { number, percent, plusMinus, withUnit } from "./format.js";
+import { isSmall, number, percent, plusMinus, withUnit } from "./format.js";
 import { heading } from "./help.js";
 import { allowed, hatching, limitOf, stretches } from "./limits.js";
 import { spoken, titleOf, valueOn, valuesOf } from "./space.js";
@@ -243,7 +243,7 @@ export class Posterior {
       {
         type: smooth ? "contour" : "heatmap", x, y, z: grid, colorscale: SCALE, ...(chance ? { zmin: 0, zmax: 1 } : {}),
         contours: { coloring: "heatmap" }, line: { width: 0.6, color: "rgba(255,255,255,.45)" }, ncontours: 12,
-        colorbar: { exponentformat: "power", minexponent: 8, separatethousands: true, thickness: 10, outlinewidth: 0, tickfont: { size: 11, color: colours.muted }, nticks: 6, len: 1, lenmode: "fraction", xpad: 6 },
+        colorbar: { exponentformat: "power", minexponent: isSmall(Math.min(...grid.flat()), Math.max(...grid.flat())) ? 3 : 8, separatethousands: true, thickness: 10, outlinewidth: 0, tickfont: { size: 11, color: colours.muted }, nticks: 6, len: 1, lenmode: "fraction", xpad: 6 },
         text: grid.map((row, j) => row.map((value, i) => [
           ...along.map((each, which) => literal(`${each.name} ${valueOn(each, this.surface.axes[which].values[which ? j : i])}`)),
           chance ? percent(value) : withUnit(number(value, this.shows === "mean" ? this.surface.std[j][i] : null), this.shown?.unit)].join("<br>"))),

@@ -1,7 +1,7 @@
 // The row of figures at the top of a study, and the gauge: how close the last observation came to a reset.
 
 import { h, setText } from "./dom.js";
-import { ago, count, deviation, number, percent, plural, plusMinus, probability } from "./format.js";
+import { ago, chosen, count, deviation, number, percent, plural, plusMinus, probability } from "./format.js";
 import { spoken } from "./space.js";
 
 const BEYOND = 1.25; // the gauge reaches a quarter past its threshold
@@ -49,7 +49,7 @@ class Gauge {
     this.scale.setAttribute("aria-valuenow", share.toFixed(3));
     this.scale.setAttribute("aria-valuetext", `${number(statistic)} of ${number(threshold)}`);
     setText(this.value, probable ? percent(statistic) : number(statistic));
-    setText(this.note, monitored ? `resets above ${probable ? percent(threshold) : number(threshold)}` : "still learning: not tested yet");
+    setText(this.note, monitored ? `resets above ${probable ? `${chosen(100 * threshold)} %` : number(threshold)}` : "still learning: not tested yet");
   }
 }
 

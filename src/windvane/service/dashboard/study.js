@@ -5,7 +5,7 @@ import { Beliefs } from "./beliefs.js";
 import { fetchPlotly, plotly } from "./charts.js";
 import { askReason, confirmed } from "./dialogs.js";
 import { announce, busily, complaint, h, setText } from "./dom.js";
-import { date, plural } from "./format.js";
+import { date, plural, unbroken } from "./format.js";
 import { heading } from "./help.js";
 import { History } from "./history.js";
 import { curl } from "./lessons.js";
@@ -63,7 +63,7 @@ function paragraphs(node, text) {
   const lines = text.split("\n").filter(Boolean);
   while (node.children.length > lines.length) node.lastChild.remove();
   while (node.children.length < lines.length) node.append(h("p", {}));
-  lines.forEach((line, index) => setText(node.children[index], line));
+  lines.forEach((line, index) => setText(node.children[index], unbroken(line)));
 }
 
 /** Fill `main` with the study and keep it up to date. */
