@@ -599,6 +599,15 @@ def test_an_impossible_limit_is_lived_with():
         assert opt.best().feasible < 0.5
 
 
+def test_an_impossible_limit_is_lived_with_on_a_list_of_settings():
+    rng = np.random.default_rng(4)
+    space = wv.Candidates(rng.uniform(size=(6, 1)))
+    opt = wv.make(space, constraints={"heat": wv.AtMost(-3.0)}, seed=4)
+    for _ in range(12):
+        opt.tell(opt.ask(), 0.0, heat=float(rng.normal()))
+        assert len(opt.ask(count=3)) == 3
+
+
 @pytest.mark.parametrize("name", [name for name in ALGORITHMS if name != "auto"])
 def test_every_algorithm_takes_constraints(name):
     for options in ({}, {"safe": 0.9, "start": [[0.2, 0.2]]}):

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -105,6 +106,17 @@ def test_learning_continues_bit_for_bit(name, space, options):
         assert twin.model == opt.model
         assert advance(twin, 6) == advance(original, 6)
         assert twin.model == original.model
+        assert json.dumps(twin.state()) == json.dumps(original.state())
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": wv.Empirical(COVARIANCE)}, {"trigger": wv.Periodic(5)}])
+def test_auto_continues_after_a_pickle(options):
+    """Another process may be given it; told a kernel, its hypotheses about single arms are part of it."""
+    opt = wv.make(ARMS, seed=2, **options)
+    for steps in (1, 12):
+        advance(opt, steps)
+        twin, original = pickle.loads(pickle.dumps(opt)), copy.deepcopy(opt)
+        assert advance(twin, 6) == advance(original, 6)
         assert json.dumps(twin.state()) == json.dumps(original.state())
 
 

@@ -313,7 +313,7 @@ class Event(ComparedByValue):
     steps since the last reset (t_r, starting at 1). `kept` observations survived a reset; `size`
     are in use after this step. `log_density` is the log of the one-step predictive density of `y`.
     `set_aside`: this observation is a suspicion, and the model has not been told; the next one decides.
-    `outlier` is the step of the observation set aside before, if this one showed that it was an outlier.
+    `outlier` is the step of the observation that was found to be an outlier: this one, or the one set aside.
     `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.
     `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any;
     `windvane.describe_hypothesis` says what a name means.

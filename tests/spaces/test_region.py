@@ -224,3 +224,14 @@ def test_what_was_found_inside_is_drawn_even_if_another_look_says_otherwise():
     doubtful = region.where(lambda some: np.ones(len(some)), 0.5, tried=(points, risks))
     drawn = doubtful.sample(np.random.default_rng(0), 3)
     assert (drawn == points[5]).all()
+
+
+def test_of_a_list_what_was_found_inside_is_left_even_if_another_look_says_otherwise():
+    points = np.arange(4.0)[:, None] / 3.0
+    listed = everything(wv.Candidates(points)).other_than(points[:1])
+    doubtful = listed.where(
+        lambda some: np.ones(len(some)), 0.5, tried=(points[1:], np.array([1.0, 0.0, 1.0]))
+    )
+    assert doubtful.listed.tolist() == points[2:3].tolist()
+    gone = doubtful.other_than(points[2:3])
+    assert gone.listed.tolist() == points[2:3].tolist()  # unless there are no others

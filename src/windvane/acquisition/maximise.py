@@ -184,7 +184,8 @@ def _of_list(posterior: PosteriorView, region: Region, utility: Utility) -> tupl
             break
         found = np.concatenate((found, some[region.fulfils(points[some])]))
     if not len(found):
-        raise InvalidArgument("region: the conditions hold at none of the points that are left")
+        points = region.witnessed()
+        return points, utility_of(posterior, utility, points)
     return points[found], scores[found]
 
 

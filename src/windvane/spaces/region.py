@@ -323,9 +323,21 @@ class Region:
         if points is None:
             return None
         inside = points[self.contains(points)]
-        if not len(inside):
-            raise InvalidArgument("region: none of the points that are allowed is left")
-        return inside
+        if len(inside) or self.conditions:
+            return inside if len(inside) else self.witnessed()
+        raise InvalidArgument("region: none of the points that are allowed is left")
+
+    def witnessed(self) -> Array:
+        """Points at which all conditions hold, or held when they were looked at among others: k x d.
+
+        The number of a point among many may be an approximation, and another one on its own.
+        """
+        if self.witnesses is not None:
+            near = self.witnesses[self.unconditional.contains(self.witnesses)]
+            inside = near[self.fulfils(near)]
+            if len(near):
+                return inside if len(inside) else near
+        raise InvalidArgument("region: no point was found outside of what is left out; use smaller radii")
 
     def contains(self, points: Array) -> BoolArray:
         """Whether each of m feasible points lies in the region."""
@@ -407,12 +419,8 @@ class Region:
             found = np.concatenate((found, drawn[self.contains(drawn)]))
             if len(found) >= count:
                 return found[:count]
-        if not len(found) and self.witnesses is not None:
-            near = self.witnesses[self.unconditional.contains(self.witnesses)]
-            inside = near[self.fulfils(near)]
-            found = inside if len(inside) else near  # it was in when it was found: its number was another
         if not len(found):
-            raise InvalidArgument("region: no point was found outside of what is left out; use smaller radii")
+            found = self.witnessed()
         return found[rng.integers(len(found), size=count)]
 
     def candidates(self, count: int) -> Array:

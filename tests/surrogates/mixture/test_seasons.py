@@ -125,6 +125,16 @@ def test_too_short_a_time_says_nothing():
     assert sought(Scan(RBF(0.25), X[:1], y[:1], t[:1], NOISE), HYPOTHESES, None) is None
 
 
+def test_at_one_moment_nothing_is_looked_for():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(30, 1))
+    assert sought(Scan(RBF(0.25), X, X[:, 0], np.ones(30), NOISE), HYPOTHESES, None) is None
+    opt = wv.make(LINE, seed=0)
+    for x in X:
+        event = opt.tell(x, float(x[0] + 0.1 * rng.normal()), time=5.0)
+    assert event.size == 30
+
+
 def test_what_was_seen_of_a_season_is_more_than_of_a_swing():
     some = sample(Static(), 101, seed=0)  # 100 steps
     assert [some.seen(1.0 / period, swings=False) for period in (76.0, 78.0)] == [True, False]

@@ -12,7 +12,7 @@ is replaced by k_S(x, x) [x = x'], which is called `same`.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,10 +70,9 @@ class Member:
         self.noise, self.suspects = noise, suspects or {}
         self.label, self.temporal, self.level = hypothesis.label, hypothesis.temporal, hypothesis.level
         self.first, self.born = first, born  # counted from 0 in the mixture's data; the step of its birth
-        self.dynamics, self.alone = state_space(self.temporal), hypothesis.alone
-        self.shared = len(self.dynamics.loading)  # entries of the state; those after them are a place's alone
-        if self.alone is not None:
-            self.dynamics = self.dynamics + state_space(self.alone)
+        self.alone = hypothesis.alone
+        self.shared = len(state_space(self.temporal).loading)  # of the state; the others are a place's alone
+        self._in_time()
         self.loading = self.dynamics.loading
         # a signal larger than expected moves the mean, but is no reason to explore more widely
         self.lasting = self.dynamics.lasting(lead) / math.sqrt(max(self.dynamics.variance, 1.0))
@@ -90,13 +89,26 @@ class Member:
         self.noises = np.empty(0)  # of its observations, as they were taken in
         self.factor = Factor()
         self.z, self.alpha = np.empty(0), np.empty(0)
-        self._level_space = None if self.level is None else state_space(self.level)
         self.level_variance = 0.0 if self._level_space is None else self._level_space.variance
         self.lift = self.level_variance if born else 0.0  # of the level that a sudden change led to
         self.turn: int | None = None  # the observation with which the level moved, if only that has changed
         none = np.empty(0)
         self._step = none  # cov(the move, y_i), n: 0 before it
         self._view = self._moved = View(-math.inf, np.empty((self.order, 0)), None, None, none, none, none)
+
+    def _in_time(self) -> None:
+        """How the state, and the level, move on: functions, which follow from the kernels."""
+        self.dynamics = state_space(self.temporal)
+        if self.alone is not None:
+            self.dynamics = self.dynamics + state_space(self.alone)
+        self._level_space = None if self.level is None else state_space(self.level)
+
+    def __getstate__(self) -> dict[str, Any]:  # functions cannot be pickled
+        return {name: value for name, value in vars(self).items() if name not in ("dynamics", "_level_space")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._in_time()
 
     def __len__(self) -> int:
         return self.factor.n

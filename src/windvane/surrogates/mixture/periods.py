@@ -158,6 +158,8 @@ class Scan:
 
 def promising(scan: Scan) -> list[float]:
     """The frequencies, per step, at which a season is most likely, the best first."""
+    if not scan.span:  # all at one moment
+        return []
     grain = FINENESS / scan.span
     first = math.ceil(SWUNG / FINENESS)
     last = min(math.floor(1.0 / (SHORTEST * grain)), first + MOST_FREQUENCIES)
