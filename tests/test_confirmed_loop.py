@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import windvane as wv
+from windvane.digits import estimate
 from windvane.tasks.wrappers import jump, outliers
 from windvane.triggers import ExactBound
 
@@ -157,8 +158,8 @@ def test_the_reason_of_an_outlier_is_in_the_callers_units(goal):
     mean, std = opt.predict([x])
     event = opt.tell(x, 0.25)
     assert event.reason == (
-        f"outlier at step 9: y = 20 was set aside, and the second look, y = 0.25 where {mean[0]:.4g} ± "
-        f"{math.hypot(std[0], 0.1):.2g} was predicted, does not confirm it"
+        "outlier at step 9: y = 20.00 was set aside, and the second look, y = 0.25 where "
+        f"{estimate(mean[0], math.hypot(std[0], 0.1))} was predicted, does not confirm it"
     )
     assert opt.tell(opt.ask(), 0.0).reason == ""
 
@@ -180,7 +181,7 @@ def test_two_outliers_of_opposite_sign():
     x, _ = suspect(opt)
     event = opt.tell(opt.ask(), -GROSS)
     assert (event.set_aside, event.outlier, event.reset, event.size) == (True, 9, False, 8)
-    assert event.reason.startswith("outlier at step 9: y = 20 was set aside")
+    assert event.reason.startswith("outlier at step 9: y = 20.00 was set aside")
     assert "; set aside until a second look: bound broken" in event.reason
     assert np.array_equal(opt.ask(), x)
     event = opt.tell(opt.ask(), 0.1)

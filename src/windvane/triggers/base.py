@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from windvane.checks import real
 from windvane.data import Prediction, Verdict
+from windvane.digits import number
 from windvane.errors import CorruptState
 
 Memory: TypeAlias = tuple[float, ...]
@@ -74,11 +75,11 @@ def memory_from_json(trigger: Trigger, given: Any) -> Memory:
 def exceeds(statistic: float, threshold: float) -> str:
     """`statistic > threshold` in as few digits as tell the two apart.
 
-    >>> exceeds(1.2345, 0.98), exceeds(1.00001, 1.0)
-    ('1.23 > 0.98', '1.00001 > 1')
+    >>> exceeds(1.2345, 0.98), exceeds(1.00001, 1.0), exceeds(175512.3, 98000.0)
+    ('1.23 > 0.98', '1.00001 > 1', '175512 > 98000')
     """
     for digits in (3, 6, 9):
-        left, right = f"{statistic:.{digits}g}", f"{threshold:.{digits}g}"
+        left, right = number(statistic, digits), number(threshold, digits)
         if left != right:
             return f"{left} > {right}"
     return f"{statistic!r} > {threshold!r}"

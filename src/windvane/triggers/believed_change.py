@@ -8,6 +8,7 @@ from typing import ClassVar
 from windvane import checks
 from windvane.codec import component
 from windvane.data import Change, Opinion, Prediction, Verdict
+from windvane.digits import number
 from windvane.hypothesis_names import is_change
 from windvane.triggers.base import Memory
 
@@ -70,7 +71,7 @@ class BelievedChange:
             return Verdict(False, probability, self.believed), ()
         then = sum(each.probability for each in sudden if each.step == change.step)
         later = "" if then > self.believed else " or later"
-        away = f"{abs(change.level):.3g}"
+        away = number(abs(change.level), 3)
         level = f", to a level {away} away," if change.level and change.kind == "new" else ""
         believed = f"is believed with probability {probability:.3g}"
         what = f"a sudden change at step {change.step}{later}{level} {believed}"
@@ -128,7 +129,7 @@ def _back(returns: tuple[Change, ...]) -> Change | None:
 def _returned(change: Change) -> str:
     """In words."""
     first, last = change.regime or (0, 0)
-    level = f", at a level {abs(change.level):.3g} away from that of then" if change.level else ""
+    level = f", at a level {number(abs(change.level), 3)} away from that of then" if change.level else ""
     return (
         f"the regime of steps {first} to {last} is back since step {change.step}{level}: "
         f"believed with probability {change.probability:.3g}"

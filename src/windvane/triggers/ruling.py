@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 from windvane.data import Observation, Opinion, Prediction, Verdict
+from windvane.digits import estimate, rounded
 from windvane.triggers.base import Memory, Trigger
 from windvane.triggers.window import Decision, ResetWindow
 
@@ -83,10 +84,11 @@ def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float
         return why
     spread = math.hypot(prediction.std, math.sqrt(prediction.noise_variance))
     first, second, mean = (sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
+    was, now, predicted = rounded(first, spread), rounded(second, spread), estimate(mean, spread)
     if ruling.outlier is new:
-        return f"outlier: y = {second:.4g} where {mean:.4g} ± {spread:.2g} was predicted"
+        return f"outlier: y = {now} where {predicted} was predicted"
     outlier = (
-        f"outlier at step {ruling.outlier.step}: y = {first:.4g} was set aside, and the second look, "
-        f"y = {second:.4g} where {mean:.4g} ± {spread:.2g} was predicted, does not confirm it"
+        f"outlier at step {ruling.outlier.step}: y = {was} was set aside, and the second look, "
+        f"y = {now} where {predicted} was predicted, does not confirm it"
     )
     return f"{outlier}; {why}" if why else outlier
