@@ -5,12 +5,14 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import windvane as wv
 from windvane.experiments import code, measures
 from windvane.experiments.trial import RunSpec, call
 from windvane.surrogates import Mixture
+from windvane.triggers import base, believed_change, ruling
 
 GP_ON_JUMPS = ("jumps", "gp-ucb")
 RATES = {"r-gp-ucb", "r-gp-ucb-average", "tv-gp-ucb", "tv-gp-ucb-constant", "ui-tvbo"}
@@ -162,5 +164,21 @@ def test_a_run_uses_nothing_that_does_not_count(name):
     ):
         told = ("kernel", "noise_variance") if name.startswith("et-gp-ucb[") else ()
         spec = RunSpec(task, call(name, **NEEDED.get(name, {})), 3, told)
-        missing = executed(spec) - set(code.files(task.name, name)) - {"experiments/trial.py"}
+        missing = executed(spec) - set(code.files(task.name, name)) - {"experiments/trial.py", "digits.py"}
         assert not missing, missing
+
+
+def test_how_numbers_are_written_in_reasons_changes_no_run(monkeypatch):
+    """So `digits.py` need not count, though it is called while a run lasts."""
+    spec = RunSpec(call("jumps", horizon=60, grid=6, count=2), call("et-gp-ucb-confirmed"), 3, ("kernel",))
+    before = measures.run(spec)
+    assert len(before["resets"])
+    for module, names in (
+        (base, ["number"]),
+        (ruling, ["estimate", "rounded"]),
+        (believed_change, ["number"]),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, lambda *_: "so much")
+    after = measures.run(spec)
+    assert all(np.array_equal(before[name], after[name]) for name in before)

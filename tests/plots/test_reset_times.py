@@ -35,7 +35,7 @@ def test_ticks_and_counts(traces, jumps):
     every = [step for trace in traces["et-gp-ucb"] for step in trace.resets.tolist()]
     segments = panel.collections[1].get_segments()
     assert [segment[0][0] for segment in segments] == every
-    assert [text.get_text() for text in panel.texts] == [f"{len(every) / 2:.1f} a run", "0.0 a run"]
+    assert [text.get_text() for text in panel.texts] == [f"{len(every) / 2:.1f} per run", "0.0 per run"]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["et-gp-ucb", "gp-ucb"]
     assert panel.get_xlim() == (0.0, 61.0)
     quiet = ridges(page)[1].get_ydata()

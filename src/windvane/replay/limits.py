@@ -115,7 +115,7 @@ def held_text(found: HeldShare) -> str:
     """A share, its interval, and of how many.
 
     >>> held_text(HeldShare(0.95, 19, 20, 0.95, 0.764, 0.991, 0.98))
-    '95% (76–99) of 20'
+    '95 % (76–99) of 20'
     """
     if not found.total:
         return "–"

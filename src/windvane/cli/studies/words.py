@@ -23,6 +23,7 @@ UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 def point(x: Any, space: Domain | None = None) -> str:
     """A point for people: six digits, which is not all of it; a candidate with its setting.
 
+    >>> from windvane.spaces import Integer, Real
     >>> point({"gain": 1.3, "mode": "a b"}), point([0.5, 1 / 3]), point(7)
     ("gain=1.3 mode='a b'", 'x1=0.5 x2=0.333333', 'arm=7')
     >>> point({"gain": 1.3, "taps": 4}, Space(gain=Real(0, 2, unit="dB"), taps=Integer(1, 8)))
@@ -124,6 +125,7 @@ def ahead(at: float | None) -> str:
 def space_lines(space: Domain) -> list[str]:
     """A space, one parameter per line.
 
+    >>> from windvane.spaces import Integer, Real
     >>> space_lines(Space(gain=Real(0.1, 10, log=True), taps=Integer(1, 8), mode=Choice(["a", "b"])))
     ['gain: real, 0.1 to 10, log scale', 'taps: integer, 1 to 8', "mode: one of 'a', 'b'"]
     """
