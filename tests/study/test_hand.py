@@ -5,14 +5,17 @@ optimiser is equal, bit for bit, to one that was told the right values at these 
 import json
 import math
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 import windvane as wv
+from windvane.protocol import Record
 from windvane.storage import Database, journal
 from windvane.study import Study
+from windvane.study.amendments import renumbered
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
 MIXED = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 4), mode=wv.Choice(["a", "b"]))
@@ -607,3 +610,13 @@ def test_a_late_answer_outside_a_narrowed_space_names_the_trial_and_the_change(d
             study.tell(out, 1.0)
         assert study.events(kinds=["told"]) == []
         study.tell(study.ask(), 1.0)
+
+
+def test_a_time_that_was_told_is_not_renumbered():
+    """Not even one that is the number of its step."""
+    record = Record(7, "told", 0.0, trial=None, x=[0.5], y=1.0, step=3, event={"time": 3.0}, time=3.0)
+    taken = Record(9, "retracted", 0.0, event={"record": 2})
+    told = renumbered(record, [taken])
+    assert (told.step, told.event["time"]) == (2, 3.0)
+    guessed = renumbered(replace(record, time=None), [taken])
+    assert (guessed.step, guessed.event["time"]) == (2, 2.0)

@@ -198,7 +198,7 @@ def renumbered(record: Record, amending: Sequence[Record]) -> Record:
     }
     step = record.step - sum(seq < record.seq for seq in gone)
     event = {**_event(record), "step": step}
-    if event.get("time") == record.step:
+    if record.time is None and event.get("time") == record.step:
         event["time"] = float(step)
     return replace(record, step=step, event=event)
 
