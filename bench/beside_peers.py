@@ -2,6 +2,8 @@
 
 Every peer is asked and told in a process of its own with one thread, on the same tasks with the same noise,
 and none is told anything about them. A run is a file under out/bench; one that is there is not made again.
+With `--page` the runs of other packages are taken up from evidence/peers.jsonl.gz beside the page, and kept
+there.
 
     python bench/beside_peers.py --quick                          # every peer, one seed, 30 steps
     python bench/beside_peers.py --seeds 4 --jobs 2               # four seeds, two runs at a time
@@ -18,8 +20,9 @@ from pathlib import Path
 from peers import PEERS
 from peers.contest import STEPS, TASKS
 from peers.figure import curves, scatter
+from peers.kept import keep, take_up
 from peers.page import replace, section
-from peers.runs import make_all, plan
+from peers.runs import lasting, make_all, plan
 from peers.table import summarise
 
 
@@ -59,6 +62,9 @@ def main() -> None:
     seeds, steps = (1, 30) if given.quick else (given.seeds, STEPS)
     runs = list(plan(given.peers, seeds, steps, given.tasks))
     folder = given.out / "runs"
+    evidence = given.page and given.page.parent / "evidence" / "peers.jsonl.gz"
+    if evidence:
+        print(f"{take_up(evidence, folder)} runs taken up from {evidence.name}", flush=True)
     for run in runs:
         failed = "failed" in (run.stored(folder) or {})
         if run.peer in given.again or (failed and given.retry):
@@ -66,7 +72,11 @@ def main() -> None:
     if given.no_runs:
         found = [stored for run in runs if (stored := run.stored(folder)) is not None]
     else:
-        found = make_all(runs, folder, given.budget, given.jobs, lambda line: print(line, flush=True))
+        try:
+            found = make_all(runs, folder, given.budget, given.jobs, lambda line: print(line, flush=True))
+        finally:
+            if evidence:
+                keep(evidence, folder, lasting)
     given.out.mkdir(parents=True, exist_ok=True)
     summary = summarise(given.peers, found, steps)
     text = section(summary)

@@ -9,7 +9,8 @@ and gives BLAS one thread, since times are of the processor.
 Every sampler is used as `optuna.create_study(sampler=...)` uses it, with Optuna's defaults and a seed. All
 samplers meet the same objectives with the same noise. Each finished run is a file in `out/optuna/runs`, so
 that a run that was interrupted continues where it was; the table (`table.md`, `table.json`) and the figure
-(`regret.png`) are made from these files.
+(`regret.png`) are made from these files. With `--page` the runs of other samplers are taken up from
+evidence/optuna.jsonl.gz in the documentation, and kept there.
 
 The tasks were chosen before anything was measured, one for each way in which an objective can change, all in
 two dimensions so that 200 trials are enough to find something:
@@ -35,6 +36,7 @@ import optuna
 
 import windvane as wv
 from peers.intervals import ratio
+from peers.kept import host, keep, side_by_side, take_up
 from peers.page import replace
 from sections import computed_by, stamp_of
 from windvane.experiments.stamp import stamps
@@ -61,7 +63,7 @@ SAMPLERS: dict[str, Make] = {
     "CmaEsSampler": lambda seed: optuna.samplers.CmaEsSampler(seed=seed),
     "RandomSampler": lambda seed: optuna.samplers.RandomSampler(seed=seed),
 }
-OURS, CONTROL = "WindvaneSampler", "static"
+OURS, CONTROL, TRIALS = "WindvaneSampler", "static", 200
 Runs = dict[tuple[str, str], list[dict[str, Any]]]
 
 
@@ -118,15 +120,22 @@ def run(task: Any, sampler: optuna.samplers.BaseSampler, seed: int) -> dict[str,
     """Regret and seconds, trial by trial."""
     asking = Asking(sampler, task.space.bounds)
     trace = wv.simulate(asking, task, seed=seed)
-    return {"regret": trace.regret.tolist(), "seconds": asking.times, "stamp": str(stamp_of("optuna"))}
+    found = {"regret": trace.regret.tolist(), "seconds": asking.times, "stamp": str(stamp_of("optuna"))}
+    return found | {"host": host(), "optuna": optuna.__version__}
 
 
 def wanted(file: Path, sampler: str) -> bool:
-    """Whether a run is missing, or one of Windvane's own that other code made."""
+    """Whether a run is missing, or of another Optuna, or one of Windvane's own that other code made."""
     if not file.exists():
         return True
-    made = json.loads(file.read_text(encoding="utf-8")).get("stamp", "")
-    return sampler == OURS and [one.code for one in stamps(made)] != [stamp_of("optuna").code]
+    made = json.loads(file.read_text(encoding="utf-8"))
+    ours = [one.code for one in stamps(made.get("stamp", ""))]
+    return made.get("optuna") != optuna.__version__ or (sampler == OURS and ours != [stamp_of("optuna").code])
+
+
+def lasting(_: Any, name: str) -> bool:
+    """Whether a run is worth keeping beside the page: another sampler's, of the usual length."""
+    return OURS not in name and f"-{TRIALS}-" in name
 
 
 def place(folder: Path, task: str, sampler: str, seed: int, length: int) -> Path:
@@ -165,13 +174,15 @@ def summary(runs: Runs, tasks: list[str], samplers: list[str]) -> list[dict[str,
             if not each:
                 continue
             regret = np.array([np.mean(one["regret"]) for one in each])
-            seconds = np.concatenate([one["seconds"] for one in each])
+            beside = side_by_side(each, runs.get((task, OURS), each))
+            seconds = np.concatenate([one["seconds"] for one in beside or each])
             row = {
                 "task": task,
                 "sampler": name,
                 "seeds": len(each),
                 "regret": float(regret.mean()),
                 "error": float(regret.std(ddof=1) / np.sqrt(len(regret))) if len(regret) > 1 else None,
+                "timed": len(beside),
                 "milliseconds": 1e3 * float(seconds.mean()),
             }
             if ours is not None and name != OURS:
@@ -194,7 +205,7 @@ def markdown(rows: list[dict[str, Any]], length: int) -> str:
             share = f"{mean:.2f} ({low:.2f} to {high:.2f})"
         lines.append(
             f"| {task} | {row['sampler']} | {row['regret']:.3g}{error} | {share} | "
-            f"{row['milliseconds']:.3g} |"
+            f"{row['milliseconds']:.3g}{'' if row['timed'] else ' (another machine)'} |"
         )
     seeds = sorted({row["seeds"] for row in rows})
     spoken = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
@@ -232,7 +243,7 @@ def figure(runs: Runs, tasks: list[str], samplers: list[str]) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--trials", type=int, default=TRIALS)
     parser.add_argument("--quick", action="store_true", help="2 seeds of 60 trials")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
@@ -244,8 +255,16 @@ def main() -> None:
         parser.error("--quick is for trying it out: it writes no --page")
     seeds, length = (2, 60) if given.quick else (given.seeds, given.trials)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    if not given.report:
-        everything(given.out, given.tasks, given.samplers, seeds, length)
+    folder = given.out / "runs"
+    evidence = given.page and given.page.parents[1] / "evidence" / "optuna.jsonl.gz"
+    if evidence:
+        print(f"{take_up(evidence, folder)} runs taken up from {evidence.name}", flush=True)
+    try:
+        if not given.report:
+            everything(given.out, given.tasks, given.samplers, seeds, length)
+    finally:
+        if evidence:
+            keep(evidence, folder, lasting)
     runs = finished(given.out, given.tasks, given.samplers, seeds, length)
     rows = summary(runs, given.tasks, given.samplers)
     ours = sorted({each.get("stamp", "") for task in given.tasks for each in runs.get((task, OURS), [])})

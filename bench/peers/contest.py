@@ -16,6 +16,7 @@ from typing import Any
 
 import windvane as wv
 from peers import PEERS, Adapter
+from peers.kept import host
 from windvane.experiments.stamp import bench_stamp
 
 STEPS = 200
@@ -73,7 +74,7 @@ class Timed:
 def one_run(peer: str, task: str, seed: int, steps: int) -> dict[str, Any]:
     """Regret and time of every step; of a run that fails, how."""
     found: dict[str, Any] = {"peer": peer, "task": task, "seed": seed, "steps": steps}
-    found["stamp"] = str(bench_stamp())
+    found |= {"stamp": str(bench_stamp()), "host": host()}
     objective = TASKS[task][1](horizon=steps, seed=seed)
     timed: Timed | None = None
     try:

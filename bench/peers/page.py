@@ -48,9 +48,11 @@ with other work, Python {facts["python"]}, NumPy {facts["numpy"]}, torch {facts[
 
 {times(summary)}
 
-Milliseconds: the median of the {WINDOW} steps up to the {ordinals(summary)} tell, over all runs; then the
-mean over whole runs, in which a step that fits a model weighs as much as it costs; and its ratio to the mean
-of `auto` in the same runs. An algorithm that drops old data has fewer points in use than tells.
+Milliseconds: the median of the {WINDOW} steps up to the {ordinals(summary)} tell, over the runs that
+were made in turn with those of `auto` on the machine above (runs kept from another one count for regret alone;
+where there are no others, their milliseconds stand with 0 runs and no ratio); then the mean over whole runs, in
+which a step that fits a model weighs as much as it costs; and its ratio to the mean of `auto` in the same runs.
+An algorithm that drops old data has fewer points in use than tells.
 
 ### Regret per step
 
@@ -87,7 +89,7 @@ def times(summary: dict[str, Any]) -> str:
         if row["runs"]:
             cells = " | ".join(digits(row["ms"][mark]) for mark in marks)
             ratio = digits(row["time_ratio"])
-            first = f"{row['label']} | {row['package']} | {row['runs']}"
+            first = f"{row['label']} | {row['package']} | {row['timed']}"
             lines.append(f"| {first} | {cells} | {digits(row['ms_a_step'])} | {ratio} |")
         else:
             blank = " | ".join("–" for _ in marks)

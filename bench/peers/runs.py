@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 from peers import PEERS
-from peers.contest import FIRST_SEED, TASKS, THREADS
+from peers.contest import FIRST_SEED, STEPS, TASKS, THREADS
 from windvane.experiments.stamp import bench_stamp, stamps
 
 OURS = "windvane"
@@ -52,10 +53,20 @@ def plan(peers: list[str], seeds: int, steps: int, tasks: list[str] | None = Non
 
 
 def outdated(found: dict[str, Any]) -> bool:
-    """Whether Windvane has changed since a run of its own; those of others depend on their version."""
-    if PEERS[found["peer"]].module != OURS:
-        return False
+    """Whether Windvane has changed since a run of its own, or a peer is installed in another version."""
+    peer = PEERS[found["peer"]]
+    if peer.module != OURS:
+        try:
+            return found.get("version", peer.version()) != peer.version()
+        except PackageNotFoundError:
+            return False
     return [one.code for one in stamps(found.get("stamp", ""))] != [bench_stamp().code]
+
+
+def lasting(found: Mapping[str, Any], _: str = "") -> bool:
+    """Whether a run is worth keeping beside the page: another package's, of full length, that went well."""
+    whole = found["steps"] == STEPS and "failed" not in found
+    return whole and PEERS[found["peer"]].module != OURS
 
 
 def minutes(found: dict[str, Any]) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from peers import PEERS
 from peers.contest import TASKS
+from peers.kept import side_by_side
 
 REFERENCE = "auto"
 CHANGING = [task for task in TASKS if task != "static"]
@@ -46,10 +47,12 @@ def _row(peer: str, runs: Runs, failed: list[str], reference: Runs, marks: list[
     row: dict[str, Any] = {"label": entry.label, "setup": entry.setup, "failed": failed, "runs": len(runs)}
     if not runs:
         return row
-    shared = [key for key in runs if key in reference]
     row["package"] = f"{entry.distribution} {next(iter(runs.values()))['version']}"
-    row["ms"] = {str(mark): _milliseconds(runs, mark) for mark in marks}
-    row["ms_a_step"] = 1e3 * float(np.mean([run["cpu"] for run in runs.values()]))
+    together = side_by_side(list(runs.values()), list(reference.values()))
+    shared = [key for key in runs if key in reference and runs[key] in together]
+    row["timed"], timed = len(together), together or list(runs.values())
+    row["ms"] = {str(mark): _milliseconds(timed, mark) for mark in marks}
+    row["ms_a_step"] = 1e3 * float(np.mean([run["cpu"] for run in timed]))
     row["time_ratio"] = _ratio(
         [sum(runs[key]["cpu"]) for key in shared], [sum(reference[key]["cpu"]) for key in shared]
     )
@@ -77,9 +80,9 @@ def _row(peer: str, runs: Runs, failed: list[str], reference: Runs, marks: list[
     return row
 
 
-def _milliseconds(runs: Runs, mark: int) -> float:
+def _milliseconds(runs: list[dict[str, Any]], mark: int) -> float:
     """The median over runs and the steps up to a mark."""
-    return 1e3 * float(np.median([run["cpu"][max(mark - WINDOW, 0) : mark] for run in runs.values()]))
+    return 1e3 * float(np.median([run["cpu"][max(mark - WINDOW, 0) : mark] for run in runs]))
 
 
 def _ratio(mine: list[Any], theirs: list[Any]) -> float | None:

@@ -195,3 +195,49 @@ def test_on_tasks_that_are_named_slow_peers_are_run_with_every_seed():
     order = [(run.seed, run.task, run.peer) for run in part("runs").plan(["auto", "ax"], 2, 200, ["seasons"])]
     first = part("contest").FIRST_SEED
     assert order == [(first + s, "seasons", peer) for s in range(2) for peer in ("auto", "ax")]
+
+
+def test_runs_of_others_go_along_with_the_page_and_are_taken_up_where_they_are_missing(tmp_path):
+    kept, runs = part("kept"), part("runs")
+    folder, other, file = tmp_path / "runs", tmp_path / "elsewhere", tmp_path / "evidence" / "peers.jsonl.gz"
+    folder.mkdir()
+    whole = [made_up("optuna-gp", "drift", 6000, 1 / 3, 0.1), made_up("auto", "drift", 6000, 0.5, 0.1)]
+    short = made_up("optuna-gp", "drift", 6001, 1.0, 0.1, steps=30)
+    failed = {"peer": "ax", "task": "drift", "seed": 6000, "steps": 200, "failed": "no"}
+    for number, run in enumerate([*whole, short, failed]):
+        (folder / f"{number}.json").write_text(json.dumps(run))
+    assert kept.keep(file, folder, runs.lasting) == 1
+    first = file.read_bytes()
+    assert kept.keep(file, folder, runs.lasting) == 1
+    assert file.read_bytes() == first
+    assert kept.take_up(file, other) == 1
+    assert kept.take_up(file, other) == 0
+    again = json.loads((other / "0.json").read_text())
+    assert again["regret"] == [0.3333333] * 200
+    assert "wall" not in again
+    assert kept.take_up(tmp_path / "none.gz", other) == 0
+
+
+def test_runs_of_a_peer_in_another_version_are_made_again(monkeypatch):
+    runs = part("runs")
+    found = {"peer": "optuna-gp", "version": "4.0"}
+    monkeypatch.setattr(type(runs.PEERS["optuna-gp"]), "version", lambda _: "5.0")
+    assert runs.outdated(found)
+    assert not runs.outdated(found | {"version": "5.0"})
+
+
+def test_seconds_of_two_machines_are_not_compared():
+    summarise = part("table").summarise
+    here, there = {"host": "here"}, {"host": "there"}
+    found = [
+        made_up("auto", "drift", 6000, 1.0, 0.01) | here,
+        made_up("auto", "drift", 6001, 1.0, 0.01) | here,
+        made_up("optuna-gp", "drift", 6000, 2.0, 0.02) | here,
+        made_up("optuna-gp", "drift", 6001, 4.0, 9.0) | there,
+        made_up("smac", "drift", 6000, 4.0, 9.0) | there,
+    ]
+    rows = summarise(["auto", "optuna-gp", "smac"], found, 200)["peers"]
+    assert rows["optuna-gp"]["time_ratio"] == pytest.approx(2.0)
+    assert rows["optuna-gp"]["regret"]["drift"]["ratio"] == pytest.approx(3.0)
+    assert (rows["optuna-gp"]["timed"], rows["smac"]["timed"]) == (1, 0)
+    assert rows["smac"]["time_ratio"] is None
