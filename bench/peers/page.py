@@ -49,10 +49,10 @@ with other work, Python {facts["python"]}, NumPy {facts["numpy"]}, torch {facts[
 {times(summary)}
 
 Milliseconds: the median of the {WINDOW} steps up to the {ordinals(summary)} tell, over the runs that
-were made in turn with those of `auto` on the machine above (runs kept from another one count for regret alone;
-where there are no others, their milliseconds stand with 0 runs and no ratio); then the mean over whole runs, in
-which a step that fits a model weighs as much as it costs; and its ratio to the mean of `auto` in the same runs.
-An algorithm that drops old data has fewer points in use than tells.
+were made in turn with those of `auto` on the machine above (runs kept from another one count for regret
+alone; where there are no others, their milliseconds stand with 0 runs and no ratio); then the mean over
+whole runs, in which a step that fits a model weighs as much as it costs; and its ratio to the mean of
+`auto` in the same runs. An algorithm that drops old data has fewer points in use than tells.
 
 ### Regret per step
 
