@@ -214,3 +214,29 @@ def test_a_still_world_that_is_not_smooth_is_no_reason_to_forget(kind):
         opt = wv.make(task.space, seed=seed)
         forgot += bool(len(wv.simulate(opt, task, seed=seed).resets))
     assert forgot <= 1
+
+
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+def test_a_place_that_is_far_worse_is_known_at_once_where_nothing_was_known(goal):
+    """And an outlier at a place that is known changes as little as before."""
+    sign, rng = (1.0 if goal == "maximize" else -1.0), np.random.default_rng(0)
+    opt = wv.make(LINE, goal=goal, kernel=wv.RBF(0.2), noise_variance=0.01, seed=0)
+    for x in np.linspace(0.4, 0.8, 15):
+        opt.tell([x], sign * (math.sin(3.0 * x) - 0.5 + 0.1 * rng.normal()))
+    other = wv.restore(opt.state())
+    before = sign * opt.predict([[0.0], [0.6]])[0]
+    opt.tell([0.0], -8.0 * sign)
+    mean, std = opt.predict([[0.0], [0.6]])
+    assert sign * mean[0] < -6.0
+    assert std[0] < 0.5
+    assert sign * mean[1] == pytest.approx(before[1], abs=0.05)
+    other.tell([0.6], -8.0 * sign)
+    assert sign * other.predict([[0.6]])[0][0] > before[1] - 1.0
+
+
+@pytest.mark.parametrize("seed", [20400, 20412, 20416])
+def test_nobody_asks_again_and_again_where_it_is_far_worse(seed):
+    """A bowl whose place follows a day: its far end is much worse than all that is known. Regret was 55 to 121."""
+    task = wv.task("valve", horizon=288, seed=seed)
+    trace = wv.simulate(wv.make(task.space, seed=seed), task, seed=seed)
+    assert trace.average < 30.0

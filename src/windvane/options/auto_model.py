@@ -27,6 +27,7 @@ from windvane.triggers import BelievedChange, Never, Periodic, Trigger
 GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
+PLUNGES = 0.001  # the chance that what is far below is f, where little is known of it: docs/decisions/0049
 ARMS_BETA = 1.2, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
@@ -57,6 +58,7 @@ def mixture(
         level_runs=0 if isinstance(common.space, Arms) else Mixture.level_runs,
         period=period,
         seeks=hypotheses is None and period is None,
+        plunges=PLUNGES,
     )
 
 

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Scatter, scattered, softened, take
+from windvane.surrogates.mixture.tuning import DEEP
 
 positive = st.floats(1e-6, 1e3)
 
 
-def taken_by(belief, residual, variance, outliers, extra):
+def taken_by(belief, residual, variance, outliers, extra, plunges=0.0):
     """How a single member takes an observation in: noise, after, log density, share."""
-    found = take([belief], np.array([residual]), np.array([variance]), outliers, extra)
+    found = take([belief], np.array([residual]), np.array([variance]), outliers, extra, plunges=plunges)
     return SimpleNamespace(
         noise=float(found.noise[0]),
         after=found.after[0],
@@ -101,6 +102,39 @@ def test_outliers_are_a_mixture_of_two_densities(residual, variance, noise, outl
     assert low * (1.0 - 1e-12) <= taken.noise <= high * (1.0 + 1e-12)
     assert taken.after.a > 0.0
     assert taken.after.b > 0.0
+
+
+@settings(max_examples=40)
+@given(
+    st.floats(-30.0, 30.0),
+    st.floats(0.0, 4.0),
+    st.floats(1e-4, 1.0),
+    st.floats(1e-4, 0.5),
+    st.floats(1e-4, 0.5),
+)
+def test_what_is_below_is_a_mixture_of_three_densities(residual, variance, noise, outliers, plunges):
+    extra = max(9.0, residual**2)
+    taken = taken_by(NoiseEstimate.about(noise, 3.0), residual, variance, outliers, extra, plunges)
+    usual = stats.norm.pdf(residual, scale=math.sqrt(variance + noise))
+    if residual < 0.0:
+        deep = stats.norm.pdf(residual, scale=math.sqrt(DEEP * variance + noise))
+        usual = (1.0 - plunges) * usual + plunges * deep
+    wide = outliers * stats.norm.pdf(residual, scale=math.sqrt(variance + noise + extra))
+    total = (1.0 - outliers) * usual + wide
+    assert math.exp(taken.log_density) == pytest.approx(total, rel=1e-9)
+    assert taken.outlier == pytest.approx(wide / total, abs=1e-9)
+
+
+def test_what_is_far_below_counts_where_little_is_known_and_nowhere_else():
+    belief = NoiseEstimate.about(0.01, 3.0)
+    for variance, counts in ((0.3, True), (0.001, False)):
+        before = taken_by(belief, -6.0, variance, 0.01, 36.0)
+        after = taken_by(belief, -6.0, variance, 0.01, 36.0, 0.001)
+        above = taken_by(belief, 6.0, variance, 0.01, 36.0, 0.001)
+        assert before.noise > 30.0
+        assert above.noise == taken_by(belief, 6.0, variance, 0.01, 36.0).noise
+        assert (after.noise < 0.5 * variance) is counts
+        assert after.outlier > 0.5  # a fit leaves it out, as it does outliers
 
 
 @settings(max_examples=40)

@@ -28,7 +28,8 @@ class Mixture:
     """What `auto` believes before it sees anything. Frozen; a fit makes a new one.
 
     `hazard` is the chance per step of a sudden change, `share` the part of the weight that flows back,
-    `outliers` the chance that an observation has `outlier_size` extra prior variances of noise.
+    `outliers` the chance that an observation has `outlier_size` extra prior variances of noise, `plunges` the
+    chance that f falls by far more than its kernel says, where little is known of it (docs/decisions/0049).
     The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
     steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
@@ -60,6 +61,7 @@ class Mixture:
     period: float | None = None
     seeks: bool = False
     swings: bool = False
+    plunges: float = 0.0  # states of before go on as they were; `auto` has 0.001
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -67,7 +69,7 @@ class Mixture:
             raise InvalidType(f"Mixture(kernel)={self.kernel!r}: must be a kernel such as wv.RBF(0.2)")
         for name in ("noise_variance", "outlier_size", "doubt", "interval"):
             object.__setattr__(self, name, real(f"Mixture({name})", getattr(self, name), above=0.0))
-        for name in ("hazard", "share", "outliers"):
+        for name in ("hazard", "share", "outliers", "plunges"):
             value = real(f"Mixture({name})", getattr(self, name), at_least=0.0, at_most=0.5)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))

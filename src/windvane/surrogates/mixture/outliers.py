@@ -4,6 +4,10 @@ With probability p an observation has `extra` variance besides the noise. That m
 Bayes' rule the share of the wide one: how probable it is that the observation is an outlier. Every member of
 a mixture has its own opinion about that, and keeps it (`Suspect`) for fresh starts. The noise that an
 observation is given follows from the share by one formula, `softened`, wherever it is needed.
+
+What is far below may also be a plunge: f itself is low there, and the kernel did not know how steeply it falls.
+That is possible only where little is known of f, and leaves the share a little below 1, which is enough for the
+observation to count (docs/decisions/0049).
 """
 
 from __future__ import annotations
@@ -18,24 +22,33 @@ from windvane.accuracy import Accuracies, Accuracy
 from windvane.checks import Array
 from windvane.data import IntArray
 from windvane.density import normal_log_densities
-from windvane.surrogates.mixture.tuning import PASSES, SUSPECT
+from windvane.surrogates.mixture.tuning import DEEP, PASSES, SUSPECT
 from windvane.units import FARTHEST
 
 
 def log_evidence(
-    residual: Array, spread: Array, outliers: float, extra: Array | float
+    residual: Array,
+    variance: Array,
+    noise: Array | float,
+    outliers: float,
+    extra: Array | float,
+    plunges: float = 0.0,
 ) -> tuple[Array, Array]:
-    """The log density of residuals that are usual or outliers, and the share of the latter.
+    """The log density of residuals that are usual, plunges or outliers, and the share of the last.
 
-    `spread` is the variance that a usual one has, of f and of the noise together.
+    `variance` is that of f as predicted, `noise` that of a usual observation.
 
-    >>> density, share = log_evidence(np.array([0.1, 3.0]), np.array([0.05, 0.05]), 0.01, 9.0)
-    >>> share.round(3)
-    array([0.001, 1.   ])
+    >>> residual, known, unknown = np.array([0.1, -3.0]), np.full(2, 0.001), np.full(2, 0.3)
+    >>> [log_evidence(residual, v, 0.01, 0.01, 9.0, 0.001)[1].round(3).tolist() for v in (known, unknown)]
+    [[0.001, 1.0], [0.002, 0.928]]
     """
+    spread = variance + noise
     usual = normal_log_densities(residual, spread)
     if not outliers:
         return usual, np.zeros(len(usual))
+    if plunges:
+        deep = math.log(plunges) + normal_log_densities(residual, DEEP * variance + noise)
+        usual = np.where(residual < 0.0, np.logaddexp(math.log1p(-plunges) + usual, deep), usual)
     usual = math.log1p(-outliers) + usual
     wide = math.log(outliers) + normal_log_densities(residual, spread + extra)
     density = np.logaddexp(usual, wide)
@@ -163,6 +176,7 @@ def take(
     outliers: float,
     extra: float,
     known: Precise = SINGLE,
+    plunges: float = 0.0,
 ) -> Taken:
     """Judge an observation that is `residual` off predictions of f with these variances.
 
@@ -176,7 +190,7 @@ def take(
     array([0.001, 1.   ])
     """
     if known.noise is not None:
-        density, share = log_evidence(residual, variance + known.noise, outliers, extra)
+        density, share = log_evidence(residual, variance, known.noise, outliers, extra, plunges)
         return Taken(softened(known.noise, share, extra), estimates, density, share)
     prior, m = np.array(estimates), known.repeats
     a, b = prior[:, 0], prior[:, 1]
@@ -185,7 +199,7 @@ def take(
         spare, squares, farthest = known.scatter
         within, lone = scattered(estimates, known.scatter, outliers, extra)
         a, b = a + 0.5 * (spare - lone), b + 0.5 * (squares - lone * farthest)
-    density, share = log_evidence(residual, variance + b / a / m, outliers, extra)
+    density, share = log_evidence(residual, variance, b / a / m, outliers, extra, plunges)
     weight = 0.5 * (1.0 - share)
     noise = softened(b / a / m, share, extra)
     a = a + weight

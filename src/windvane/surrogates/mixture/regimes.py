@@ -207,7 +207,8 @@ class _Expected(NamedTuple):
         member.rebuild(regime.kernel.matrix(X, X), y, times, float(len(y)))
         residual, variance = (each[len(past) :] for each in member.innovations())
         extra = np.maximum(model.outlier_size * regime.kernel.diagonal(own.X), residual * residual)
-        logs, _ = log_evidence(residual, variance + member.noises[len(past) :], model.outliers, extra)
+        usual = member.noises[len(past) :]
+        logs, _ = log_evidence(residual, variance, usual, model.outliers, extra, model.plunges)
         total = float(logs.sum()) - len(own) * math.log(scaling.scale)
         if own.accuracy is not None:
             total += _scattered(regime, own, model)

@@ -121,7 +121,7 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Mem
         residual, variance = member.left_out(rows - member.first)
         extra = np.maximum(model.outlier_size * prior[rows], residual * residual)
         usual = usual_noises(model, data, member)[rows - member.first]
-        _, shares = log_evidence(residual, variance + usual, model.outliers, extra)
+        _, shares = log_evidence(residual, variance, usual, model.outliers, extra, model.plunges)
         for row, share, size in zip(rows, shares.tolist(), extra.tolist(), strict=True):
             member.doubt(int(data.steps[row]), suspicion(share, size, model.scaling.scale))
         before = member.noises
@@ -148,8 +148,10 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     for number, member in enumerate(members):
         residual, variance = member.innovations()
         extra = np.maximum(prior[member.first :], residual * residual)
-        spread = variance + usual_noises(model, data, member)
-        logs[member.first :, number], _ = log_evidence(residual, spread, model.outliers, extra)
+        usual = usual_noises(model, data, member)
+        logs[member.first :, number], _ = log_evidence(
+            residual, variance, usual, model.outliers, extra, model.plunges
+        )
         if data.accuracy is not None:
             logs[member.first :, number] += scatter(model, data, member, prior)[member.first :]
         if number >= permanent:

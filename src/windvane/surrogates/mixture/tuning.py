@@ -49,6 +49,7 @@ TIMED = (2, 4, 8, 16)  # steps at which the length of a step is looked at: docs/
 
 SUSPECT = 0.02  # the probability from which it is remembered that an observation may be an outlier
 SAME = 0.2  # of the logarithm of a noise: what changes less by a second judgement is not worth a factor
+DEEP = 100.0  # times the variance of f: what a plunge has, docs/decisions/0049
 PASSES = 2  # variational passes an observation: a third moves the noise by less than 1 %
 
 # -- the acquisition ------------------------------------------------------------------------------------

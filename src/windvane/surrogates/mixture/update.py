@@ -89,7 +89,7 @@ def weigh(
         means = np.concatenate((means, [birth.guess.mean for birth in births]))
     variances = np.array([guess.variance for guess in guesses])
     estimates = [member.noise for member in members]
-    taken = take(estimates, y - means, variances, model.outliers, extra, known)
+    taken = take(estimates, y - means, variances, model.outliers, extra, known, model.plunges)
     after, log_density = reweigh(weights, taken.log_density, model.prior, model.share)
     scatter = 0.0
     if taken.scatter is not None:
