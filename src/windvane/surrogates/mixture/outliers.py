@@ -5,9 +5,9 @@ Bayes' rule the share of the wide one: how probable it is that the observation i
 a mixture has its own opinion about that, and keeps it (`Suspect`) for fresh starts. The noise that an
 observation is given follows from the share by one formula, `softened`, wherever it is needed.
 
-What is far below may also be a plunge: f itself is low there, and the kernel did not know how steeply it falls.
-That is possible only where little is known of f, and leaves the share a little below 1, which is enough for the
-observation to count (docs/decisions/0049).
+What is far below may also be a plunge: f itself is low there, and the kernel did not know how steeply it
+falls. That is possible only where little is known of f, and leaves the share a little below 1, which is
+enough for the observation to count (docs/decisions/0049).
 """
 
 from __future__ import annotations
