@@ -55,7 +55,7 @@ class Teller:
         """
         before, composition = self.before, self.composition
         opinion = before.surrogate.weigh(new, forecast)
-        surrogate = before.surrogate
+        surrogate, log_density = before.surrogate, opinion.log_density  # what is fitted below has seen y
         ruling, memory = self._judge(new, forecast.prediction, opinion)
         if ruling.decision == "triggered" and getattr(composition.learning, "reconsiders", False):
             search, rescale = composition.learning.search, composition.rescale
@@ -89,7 +89,7 @@ class Teller:
         after = Progress(
             surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held, evaluations
         )
-        return after, self._event(after, new, x, reading, forecast.prediction, opinion, ruling, kept)
+        return after, self._event(after, new, x, reading, forecast.prediction, log_density, ruling, kept)
 
     def _evaluations(self, new: Observation, kept: Dataset | None) -> Evaluations | None:
         """The evaluations of which the chance of failing is learned; a reset drops them with the data."""
@@ -160,7 +160,7 @@ class Teller:
         x: Any,
         reading: Reading,
         prediction: Prediction,
-        opinion: Opinion,
+        log_density: float,
         ruling: Ruling,
         kept: int,
     ) -> Event:
@@ -172,7 +172,7 @@ class Teller:
             mean=self.sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=opinion.log_density,
+            log_density=log_density,
             statistic=ruling.verdict.statistic,
             threshold=ruling.verdict.threshold,
             monitored=ruling.monitored,
