@@ -164,6 +164,8 @@ class Teller:
         ruling: Ruling,
         kept: int,
     ) -> Event:
+        change = ruling.verdict.change
+        time_of = self._time_of(new, after.origin, None if change is None else change.past)
         return Event(
             step=new.step,
             time=float(after.last_time),  # type: ignore[arg-type]  # it has just been told
@@ -178,27 +180,32 @@ class Teller:
             monitored=ruling.monitored,
             elapsed=ruling.elapsed,
             reset=ruling.decision != "no",
-            reason=in_times(reason(ruling, new, prediction, self.sign), self._time_of(new, after.origin)),
+            reason=in_times(reason(ruling, new, prediction, self.sign), time_of),
             kept=kept,
             size=len(after.surrogate.data),
             set_aside=ruling.set_aside,
             outlier=None if ruling.outlier is None else ruling.outlier.step,
             beliefs=after.surrogate.beliefs(),
-            change=self._changed(ruling, self._time_of(new, after.origin)),
+            change=self._changed(ruling, time_of),
             cause="" if ruling.decision == "no" else ruling.decision,
             told_variance=reading.variance,
             values=reading.values,
         )
 
-    def _time_of(self, new: Observation, origin: float) -> Callable[[int], float | None]:
-        """The time of a step, as it was told; None if that observation is no longer there."""
+    def _time_of(
+        self, new: Observation, origin: float, past: Dataset | None = None
+    ) -> Callable[[int], float | None]:
+        """The time of a step, as it was told; None if that observation is no longer there.
+
+        `past` are observations of a regime that has come back.
+        """
 
         def time_of(step: int) -> float | None:
-            data = self.before.surrogate.data
-            row = int(np.searchsorted(data.steps, step))
             held = self.before.held
-            if row < len(data) and data.steps[row] == step:
-                return float(data.times[row]) + origin
+            for data in (self.before.surrogate.data, past):
+                row = 0 if data is None else int(np.searchsorted(data.steps, step))
+                if data is not None and row < len(data) and data.steps[row] == step:
+                    return float(data.times[row]) + origin
             others = (new,) if held is None else (new, held.observation)
             return next((each.time + origin for each in others if each.step == step), None)
 
