@@ -381,6 +381,30 @@ def test_an_event_is_about_what_was_predicted_just_before():
         assert 0.7 < event.std / std[0] < 1.4
 
 
+def test_a_density_is_of_what_was_believed_before_y_was_seen_also_where_y_leads_to_a_fit(monkeypatch):
+    """A narrow peak grows: before data are dropped, hyperparameters are fitted that explain it."""
+    fitted, mixture = [], surrogate_module.MixtureSurrogate
+    real = mixture.reconsider
+
+    def reconsider(surrogate, new, *args):
+        found = real(surrogate, new, *args)
+        if found is not surrogate:
+            fitted.append(found.weigh(new, found.forecast(new.x, new.time)).log_density)
+        return found
+
+    monkeypatch.setattr(mixture, "reconsider", reconsider)
+    rng = np.random.default_rng(0)
+    opt = wv.make(LINE, seed=0)
+    for step in range(1, 37):
+        x = opt.ask()
+        y = (math.exp(-(((x[0] - 0.7) / 0.02) ** 2)) + 0.02 * rng.normal()) * (1.0 if step <= 20 else 5.0)
+        surrogate, new = opt._progress.surrogate, wv.Observation(LINE.encode(x), y, float(step), step)
+        before = surrogate.weigh(new, surrogate.forecast(new.x, new.time)).log_density
+        event = opt.tell(x, y)
+        assert event.log_density == before
+    assert abs(fitted[-1] - before) > 1.0  # in the last step, so that the test can tell the two
+
+
 def test_minimising_mirrors_maximising():
     up, down = make(seed=5), make(seed=5, goal="minimize")
     for t in range(12):

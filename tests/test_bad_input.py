@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from datetime import date
 from functools import partial
 
 import numpy as np
@@ -503,3 +504,22 @@ def test_parts(part):
 def test_kernels_that_cannot_be_added():
     with pytest.raises(wv.InvalidArgument, match="kernel: two space-time kernels"):
         wv.RBF(0.1) * wv.Markov(0.1) + wv.RBF(0.2) * wv.Static()
+
+
+@pytest.mark.parametrize("y", [None, math.nan, math.inf])
+def test_whoever_has_no_value_is_told_what_to_do(y):
+    opt = wv.make(wv.Box([(0, 1)]), seed=0)
+    with pytest.raises(wv.WindvaneError, match=r"^y=.*If no value came, record that with fail$"):
+        opt.tell([0.5], y)
+
+
+@pytest.mark.parametrize("time", ["2026-03-01", date(2026, 3, 1), np.datetime64("2026-03-01")])
+def test_what_is_no_time_is_told_that_a_datetime_is_one(time):
+    opt = wv.make(wv.Box([(0, 1)]), seed=0)
+    with pytest.raises(wv.InvalidType, match=r"^time=.*or a datetime with a time zone"):
+        opt.tell([0.5], 1.0, time=time)
+
+
+def test_a_misspelt_option_names_the_one_that_was_meant():
+    with pytest.raises(wv.InvalidArgument, match=r"use kernal=; did you mean kernel=\? Its options are "):
+        wv.make(wv.Box([(0, 1)]), kernal=wv.RBF(0.2))

@@ -86,10 +86,12 @@ def test_what_is_a_date():
         False, True, True, True, False, False, False,
     ]  # fmt: skip
     assert time_text(12.25) == "time 12.25"
+    regime = "the regime of steps 1 to 9 is back"
     assert (
-        in_times("the regime of steps 1 to 9 is back", lambda step: 0.5)
-        == "the regime of steps 1 to 9 is back"
+        in_times(regime, {1: 0.5, 9: 4.5}.get) == "the regime of time 0.5 to time 4.5 (steps 1 to 9) is back"
     )
+    for unknown in ({}, {1: 0.5}, {1: 1.0, 9: 9.0}, {1: 0.5, 9: float("nan")}):
+        assert in_times(regime, unknown.get) == regime
     assert [span_text(each, True) for each in (45.0, 600.0, 7200.0, 864000.0)] == [
         "45 s",
         "10 min",

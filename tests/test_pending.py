@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -133,3 +134,50 @@ def test_many_at_once_are_what_one_after_another_gives(name):
     twin = told()
     twin.tell([0.5, 0.5], 3.0)
     assert np.array_equal(opt.ask(pending=beside), twin.ask(pending=beside))
+
+
+SMALL = {
+    "choices and integers": wv.Space(n=wv.Integer(1, 3), m=wv.Choice(["a", "b"])),
+    "an integer of many levels": wv.Space(n=wv.Integer(1, 10_000)),
+    "more settings than a list takes": wv.Space({f"p{i}": wv.Integer(1, 4) for i in range(7)}),
+    "steps": wv.Space(gain=wv.Real(0, 1, step=0.25), m=wv.Choice(["a", "b"])),
+    "mixed": wv.Space(gain=wv.Real(0.1, 10, log=True), n=wv.Integer(1, 8), m=wv.Choice(["a", "b"])),
+    "numbered": wv.Candidates(np.array([[0.0], [0.2], [0.5], [0.6], [0.9], [1.0]])),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"noise_variance": 1.0}, {"acquisition": wv.Thompson()}, {"acquisition": wv.Uniform()}],
+    ids=str,
+)
+@pytest.mark.parametrize("space", SMALL.values(), ids=SMALL)
+def test_several_at_once_differ_while_there_are_others(space, options):
+    rng = np.random.default_rng(0)
+    opt = wv.make(space, seed=0, **options)
+    for steps in (0, 2, 14):
+        for _ in range(steps):
+            opt.tell(opt.ask(), float(rng.normal()))
+        assert len({json.dumps(x) for x in opt.ask(count=6)}) == 6
+    if space.size == 6:  # then the same ones again
+        assert len({json.dumps(x) for x in opt.ask(count=8)}) == 6
+
+
+def test_several_at_once_differ_under_a_context():
+    space = wv.Space(m=wv.Choice(["a", "b", "c"]), load=wv.Context(0, 100))
+    opt = wv.make(space, seed=0, max_points=2)
+    for load in (3.0, 50.0, 97.0):
+        asked = opt.ask(count=3, context={"load": load})
+        assert {x["m"] for x in asked} == {"a", "b", "c"}
+        opt.tell(asked[0], 1.0)
+
+
+def test_each_of_several_is_one_move_from_the_one_before():
+    opt = wv.make(wv.Space(n=wv.Integer(0, 4)), seed=0, max_step=0.1)
+    opt.tell({"n": 2}, 1.0)
+    asked = [2, *(x["n"] for x in opt.ask(count=5))]
+    assert all(abs(a - b) <= 1 for a, b in pairwise(asked))
+    assert len(set(asked)) == 4  # in a corner, where one has to turn back
+    rows = wv.make(wv.Candidates([[0.0], [0.5], [1.0]]), seed=0, max_step=0.1)
+    rows.tell(2, 1.0)
+    assert rows.ask(count=3) == [2, 2, 2]  # no other is within reach

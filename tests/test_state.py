@@ -120,6 +120,18 @@ def test_auto_continues_after_a_pickle(options):
         assert json.dumps(twin.state()) == json.dumps(original.state())
 
 
+def test_a_pickle_taken_between_ask_and_tell_where_evaluations_fail_and_limits_hold():
+    """What `ask` keeps at hand has functions in it that no pickle can carry."""
+    opt = wv.make(wv.Box([(0, 1)]), seed=0, constraints={"heat": wv.AtMost(0.5)})
+    for heat in (0.1, 0.4, 0.7):
+        opt.tell(opt.ask(), 1.0, heat=heat)
+    opt.fail(opt.ask())
+    x = opt.ask()
+    for twin in (pickle.loads(pickle.dumps(opt)), copy.deepcopy(opt)):
+        assert twin.ask() == x
+        assert twin.tell(x, 2.0, heat=0.3) == opt.copy().tell(x, 2.0, heat=0.3)
+
+
 @pytest.mark.parametrize("where", SPACES)
 @pytest.mark.parametrize("name", wv.algorithms())
 def test_a_twin_that_does_not_ask(name, where):

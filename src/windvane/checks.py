@@ -105,7 +105,11 @@ def instant(name: str, value: Any) -> float:
         if value.utcoffset() is None:  # whose clock? A guess would be off by hours, twice a year by one
             raise InvalidArgument(f"{name}={value!r}: must have a time zone, as datetime.now(UTC) has")
         return value.timestamp()
-    return real(name, value)
+    try:
+        return real(name, value)
+    except InvalidType:
+        wanted = "a finite number, or a datetime with a time zone, as datetime.now(UTC) is"
+        raise InvalidType(f"{name}={value!r}: must be {wanted}") from None
 
 
 def clock_text(stamp: float, like: Any) -> str:

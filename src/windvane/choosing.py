@@ -32,6 +32,7 @@ Generator = Callable[[], np.random.Generator]
 
 APART = 0.005  # of the range: how far apart evaluations of the same moment are,
 BESIDE = 16  # if they are at most so many; more are as near as it takes
+SAME = 1e-9  # where nothing moves, as among choices: the very same setting
 FEW = 32  # candidates, of which one must be left
 STREAM = 1_000_003  # so that a task or a simulation with the same seed draws other numbers
 
@@ -175,10 +176,18 @@ class Chooser:
 
     def _apart(self, region: Region, beside: Sequence[Array]) -> Region:
         """The part of a region that is not next to what is out, unless that is all there is."""
-        if len(beside) and self.space.continuous and region.continuous.moves:  # else one setting may be all
-            rest = region.without(np.array(beside), APART * min(1.0, BESIDE / len(beside)))
-            return rest if self.composition.moves is None or len(rest.candidates(FEW)) else region
-        return region.other_than(np.array(beside)) if len(beside) and self.space.enumerated else region
+        if not len(beside):
+            return region
+        if self.space.enumerated:
+            return region.other_than(np.array(beside))
+        moves = region.continuous.moves if self.space.continuous else region.climbed.moves
+        if self.space.continuous and not moves:  # one setting may be all
+            return region
+        apart = APART * min(1.0, BESIDE / len(beside)) if moves else SAME
+        rest, listed = region.without(np.array(beside), apart), region.listed
+        if listed is not None:
+            return rest if rest.contains(listed).any() else region
+        return rest if self.composition.moves is None or len(rest.candidates(FEW)) else region
 
     def setting(self, beside: Sequence[Array] = ()) -> Array | None:
         """Where the system is, or will be once what is out was evaluated; None before the first point."""

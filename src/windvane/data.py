@@ -311,7 +311,8 @@ class Event(ComparedByValue):
     `mean` and `std` are the prediction for the objective at `x`, made before `y` was seen, in the
     caller's units. `statistic` is psi_t and `threshold` kappa_t of Definition 2. `elapsed` counts
     steps since the last reset (t_r, starting at 1). `kept` observations survived a reset; `size`
-    are in use after this step. `log_density` is the log of the one-step predictive density of `y`.
+    are in use after this step. `log_density` is the log of the one-step predictive density of `y`, of the
+    same belief as `mean` and `std`: also where the model is fitted again because of `y`.
     `set_aside`: this observation is a suspicion, and the model has not been told; the next one decides.
     `outlier` is the step of the observation that was found to be an outlier: this one, or the one set aside.
     `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.

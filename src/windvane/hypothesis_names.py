@@ -59,6 +59,16 @@ def is_change(name: str) -> bool:
     return present(name).startswith((CHANGED, MOVED))
 
 
+def step_of_change(name: str) -> int | None:
+    """The step at which such a hypothesis says that something changed; None of any other.
+
+    >>> step_of_change("level moved at step 81"), step_of_change("season of 24 steps")
+    (81, None)
+    """
+    found = re.fullmatch(rf"(?:{CHANGED}|{MOVED})(\d+)", present(name))
+    return int(found[1]) if found else None
+
+
 def describe_hypothesis(name: str) -> str:
     """What a hypothesis about time means, by its name in `Event.beliefs`; empty for a name of your own.
 

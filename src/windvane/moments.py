@@ -60,7 +60,18 @@ def in_times(text: str, time_of: Callable[[int], float | None]) -> str:
     'a sudden change at 2026-03-01 12:00:00 UTC (step 81) is believed'
     >>> in_times("a sudden change at step 81 is believed", {81: 81.0}.get)
     'a sudden change at step 81 is believed'
+    >>> in_times("the regime of steps 11 to 20 is back", lambda step: 0.5 * step)
+    'the regime of time 5.5 to time 10 (steps 11 to 20) is back'
     """
+
+    def span(found: re.Match[str]) -> str:
+        steps = int(found[1]), int(found[2])
+        times = [time for time in map(time_of, steps) if time is not None and math.isfinite(time)]
+        if len(times) < 2 or all(step == time for step, time in zip(steps, times, strict=True)):
+            return found[0]
+        return f"{' to '.join(map(time_text, times))} ({found[0]})"
+
+    text = re.sub(r"\bsteps (\d+) to (\d+)\b", span, text)
     return re.sub(r"\bstep (\d+)\b", lambda found: place_text(int(found[1]), time_of(int(found[1]))), text)
 
 

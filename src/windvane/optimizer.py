@@ -95,6 +95,10 @@ class Optimizer:
         other._feasible = other._asked = other._imagined = None
         return other
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles and deep copies: without the answers kept at hand, some of which cannot be pickled."""
+        return vars(self.copy())
+
     def __repr__(self) -> str:
         return f"<{self.composition.name} on {self.space}: step {self.step}, {self.size} observations in use>"
 
@@ -216,7 +220,8 @@ class Optimizer:
         `context` says what is observed now, if the space has contexts; the point has them in it. After an
         observation that was set aside (`event.set_aside`) it is that observation's point, under this context.
         `pending` are points that are being evaluated at this moment: the answer is chosen as if
-        each of them had given the value that is predicted there. Nothing is learned from that.
+        each of them had given the value that is predicted there. Nothing is learned from that. A point that
+        is pending is asked for again only where no other is left.
         `available` are the only points that may be asked for this time, of a space that is finite but for
         its contexts. With `count` it is a list of so many points, each chosen with those before it pending.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from windvane.accuracy import Accuracy
 from windvane.checks import real
-from windvane.errors import InvalidArgument, InvalidType
+from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 
 LARGEST = 1e100  # of |y|: squares must not overflow
 SMALLEST = 1e-150  # of a standard deviation: nor its square vanish
@@ -40,7 +41,12 @@ class Reading(NamedTuple):
         """
         variance = noise_of_one(noise_variance, std)
         if not repeated(y):
-            value = real("y", y, at_least=-LARGEST, at_most=LARGEST)
+            try:
+                value = real("y", y, at_least=-LARGEST, at_most=LARGEST)
+            except WindvaneError as error:
+                if y is None or (isinstance(y, float) and not math.isfinite(y)):
+                    raise type(error)(f"{error}. If no value came, record that with fail") from None
+                raise
             return Reading(value, variance, (), None if variance is None else Accuracy(variance))
         values = tuple(
             real(f"y[{number}]", each, at_least=-LARGEST, at_most=LARGEST) for number, each in enumerate(y)

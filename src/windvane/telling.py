@@ -55,7 +55,7 @@ class Teller:
         """
         before, composition = self.before, self.composition
         opinion = before.surrogate.weigh(new, forecast)
-        surrogate = before.surrogate
+        surrogate, log_density = before.surrogate, opinion.log_density  # what is fitted below has seen y
         ruling, memory = self._judge(new, forecast.prediction, opinion)
         if ruling.decision == "triggered" and getattr(composition.learning, "reconsiders", False):
             search, rescale = composition.learning.search, composition.rescale
@@ -89,7 +89,7 @@ class Teller:
         after = Progress(
             surrogate, memory, allowance, new.step + 1, elapsed, age, stamp, origin, new.x, held, evaluations
         )
-        return after, self._event(after, new, x, reading, forecast.prediction, opinion, ruling, kept)
+        return after, self._event(after, new, x, reading, forecast.prediction, log_density, ruling, kept)
 
     def _evaluations(self, new: Observation, kept: Dataset | None) -> Evaluations | None:
         """The evaluations of which the chance of failing is learned; a reset drops them with the data."""
@@ -160,10 +160,12 @@ class Teller:
         x: Any,
         reading: Reading,
         prediction: Prediction,
-        opinion: Opinion,
+        log_density: float,
         ruling: Ruling,
         kept: int,
     ) -> Event:
+        change = ruling.verdict.change
+        time_of = self._time_of(new, after.origin, None if change is None else change.past)
         return Event(
             step=new.step,
             time=float(after.last_time),  # type: ignore[arg-type]  # it has just been told
@@ -172,33 +174,38 @@ class Teller:
             mean=self.sign * prediction.mean,
             std=prediction.std,
             noise_variance=prediction.noise_variance,
-            log_density=opinion.log_density,
+            log_density=log_density,
             statistic=ruling.verdict.statistic,
             threshold=ruling.verdict.threshold,
             monitored=ruling.monitored,
             elapsed=ruling.elapsed,
             reset=ruling.decision != "no",
-            reason=in_times(reason(ruling, new, prediction, self.sign), self._time_of(new, after.origin)),
+            reason=in_times(reason(ruling, new, prediction, self.sign), time_of),
             kept=kept,
             size=len(after.surrogate.data),
             set_aside=ruling.set_aside,
             outlier=None if ruling.outlier is None else ruling.outlier.step,
             beliefs=after.surrogate.beliefs(),
-            change=self._changed(ruling, self._time_of(new, after.origin)),
+            change=self._changed(ruling, time_of),
             cause="" if ruling.decision == "no" else ruling.decision,
             told_variance=reading.variance,
             values=reading.values,
         )
 
-    def _time_of(self, new: Observation, origin: float) -> Callable[[int], float | None]:
-        """The time of a step, as it was told; None if that observation is no longer there."""
+    def _time_of(
+        self, new: Observation, origin: float, past: Dataset | None = None
+    ) -> Callable[[int], float | None]:
+        """The time of a step, as it was told; None if that observation is no longer there.
+
+        `past` are observations of a regime that has come back.
+        """
 
         def time_of(step: int) -> float | None:
-            data = self.before.surrogate.data
-            row = int(np.searchsorted(data.steps, step))
             held = self.before.held
-            if row < len(data) and data.steps[row] == step:
-                return float(data.times[row]) + origin
+            for data in (self.before.surrogate.data, past):
+                row = 0 if data is None else int(np.searchsorted(data.steps, step))
+                if data is not None and row < len(data) and data.steps[row] == step:
+                    return float(data.times[row]) + origin
             others = (new,) if held is None else (new, held.observation)
             return next((each.time + origin for each in others if each.step == step), None)
 

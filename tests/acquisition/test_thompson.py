@@ -8,6 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as PeerRBF
 
 import windvane as wv
+from windvane.spaces.region import Region
 
 
 def with_thompson(name, space, **options):
@@ -125,3 +126,15 @@ def test_it_finds_the_summit():
         x = opt.ask()
         opt.tell(x, 1.0 - 3.0 * float(np.sum((x - [0.3, 0.8]) ** 2)))
     np.testing.assert_allclose(opt.best().x, [0.3, 0.8], atol=0.06)
+
+
+def test_where_a_condition_looks_broken_at_a_second_look_a_point_that_fulfilled_it_is_drawn():
+    """The number of a point among many is an approximation: by a hair it may be another one."""
+    box = wv.Box([(0, 1)] * 3)
+    opt = wv.make(box, seed=0)
+    for number in range(6):
+        opt.tell([0.1 * number] * 3, float(number))
+    tried = np.full((2, 3), 0.5), np.zeros(2)
+    region = Region.all_of(box).where(lambda points: np.ones(len(points)), 0.5, tried=tried)
+    found = wv.Thompson().propose(posterior_of(opt), region, None, lambda: np.random.default_rng(0))
+    assert found.point.tolist() == [0.5] * 3

@@ -299,3 +299,29 @@ def test_times_are_those_of_the_caller(time, expected):
         start = datetime.fromtimestamp(time(change["step"]), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         assert str(found).splitlines()[1].startswith(f"A sudden change at {start}")
         assert "e+09" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("time", "since", "length"),
+    [
+        (lambda step: 1_772_366_400.0 + 600.0 * step, "2026-03-01 16:50:00 UTC (step 29)", " 10 min "),
+        (lambda step: 0.5 * step, "time 14.5 (step 29)", " 0.5 units of time "),
+        (lambda step: None, "step 29", ""),
+    ],
+    ids=["dates", "numbers", "steps"],
+)
+def test_hypotheses_are_told_by_the_clock_of_the_caller(time, since, length):
+    """Their names count in steps, and stay what they are in figures."""
+    drifting = wv.Hypothesis("drifts 1 % per step", wv.Markov(0.01), weight=1.0)
+    known = {"kernel": wv.RBF(0.3), "noise_variance": 0.01, "hazard": 0.001}
+    opt = wv.make(BOX, seed=0, hypotheses=[drifting], **known)
+    records = []
+    for number, (x, y) in enumerate(steps(30, jump=29, seed=1), start=1):
+        event = json.loads(json.dumps(opt.tell(x, y, time=time(number)).as_dict()))
+        records.append(Record(number, "told", 0.0, x=event["x"], y=y, step=number, event=event))
+    found = explained(opt, records)
+    assert "level moved at step 29" in found.beliefs
+    assert f"level moved at {since}: 0." in str(found)
+    assert ("A step in these names is" in str(found)) == bool(length)
+    assert length in str(found)
+    json.dumps(found.as_dict(), allow_nan=False)

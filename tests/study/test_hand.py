@@ -15,7 +15,7 @@ import windvane as wv
 from windvane.protocol import Record
 from windvane.storage import Database, journal
 from windvane.study import Study
-from windvane.study.amendments import renumbered
+from windvane.study.amendments import renumbered, resets_now
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
 MIXED = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 4), mode=wv.Choice(["a", "b"]))
@@ -620,3 +620,28 @@ def test_a_time_that_was_told_is_not_renumbered():
     assert (told.step, told.event["time"]) == (2, 3.0)
     guessed = renumbered(replace(record, time=None), [taken])
     assert (guessed.step, guessed.event["time"]) == (2, 2.0)
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["steps", "times that are the numbers of steps"])
+def test_resets_that_a_value_taken_back_leads_to_are_where_they_count_now(tmp_path, told):
+    """A clock that resets every five steps does so one record later; a second value moves it once more."""
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0, trigger=wv.Periodic(5)) as study:
+        trials = [study.ask() for _ in range(13)]
+        for number, trial in enumerate(trials, 1):
+            study.tell(trial, float(number % 3), float(number) if told else None)
+
+        def now():
+            amending = study.events(kinds=["retracted"])
+            return [
+                (each.step, each.event["time"]) for each in resets_now(study.events(resets=True), amending)
+            ]
+
+        assert now() == [(5, 5.0), (10, 10.0)]
+        study.retract(trials[1])
+        assert now() == ([(5, 6.0), (10, 11.0)] if told else [(5, 5.0), (10, 10.0)])
+        explained = study.explain()
+        assert (explained.reset.step, explained.reset.steps_ago) == (10, 2)
+        study.retract(trials[12])  # after all of them: nothing moves
+        assert now() == ([(5, 6.0), (10, 11.0)] if told else [(5, 5.0), (10, 10.0)])
+        study.retract(trials[2])
+        assert now() == ([(5, 7.0), (10, 12.0)] if told else [(5, 5.0), (10, 10.0)])

@@ -57,4 +57,7 @@ def sample_points(posterior: PosteriorView, region: Region, rng: np.random.Gener
     if len(points) > count:
         points = points[rng.choice(len(points), count, replace=False)]
     points = np.unique(np.concatenate((points, seen, near)), axis=0)
-    return points if region.whole else points[region.contains(points)]
+    if region.whole:
+        return points
+    inside = points[region.contains(points)]
+    return inside if len(inside) else region.witnessed()  # at an edge, where a second look is not the first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, TypeVar, get_args
 
@@ -39,8 +40,11 @@ class Algorithm:
     def _checked(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
         unused = sorted(set(given) - set(self.options))
         if unused:
-            known = ", ".join(sorted({*self.options, "goal", "seed"}))
-            raise InvalidArgument(f"make({name!r}): does not use {unused[0]}=; its options are {known}")
+            names = sorted({*self.options, "goal", "seed"})
+            close = get_close_matches(unused[0], names, n=1)
+            known = f"its options are {', '.join(names)}"
+            hint = f"did you mean {close[0]}=? I{known[1:]}" if close else known
+            raise InvalidArgument(f"make({name!r}): does not use {unused[0]}=; {hint}")
         checked = {option: self.options[option].check(option, value) for option, value in given.items()}
         for option in checked:
             for other, why in self.options[option].excludes:

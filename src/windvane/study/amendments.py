@@ -113,7 +113,8 @@ class SecondReading:
         if record.reset and not now:
             self.undone.append(record.seq)
         elif event is not None and now and not record.reset:
-            self.new.append({"record": record.seq, **event.as_dict()})
+            told = record.time is not None
+            self.new.append({"record": record.seq, "time_told": told, **event.as_dict()})
 
     def account(self) -> dict[str, Any]:
         """What has come of it, as plain JSON."""
@@ -159,12 +160,13 @@ def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Rec
     for record in resets:
         said = word(record.seq)
         if said is None or record.seq not in _event(said)["undone"]:
-            found[record.seq] = record
+            found[record.seq] = renumbered(record, amending)
     for amendment in amending:
         for event in _event(amendment)["new"]:
             if word(event["record"]) is amendment:
-                found[event["record"]] = _reset(amendment, event)
-    return [renumbered(found[seq], amending) for seq in sorted(found)]
+                later = [each for each in amending if each.seq > amendment.seq]  # it knew of the others
+                found[event["record"]] = renumbered(_reset(amendment, event), later)
+    return [found[seq] for seq in sorted(found)]
 
 
 def _event(record: Record) -> Mapping[str, Any]:
@@ -173,7 +175,10 @@ def _event(record: Record) -> Mapping[str, Any]:
 
 
 def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
-    said = {name: value for name, value in event.items() if name != "record"}
+    said = {name: value for name, value in event.items() if name not in ("record", "time_told")}
+    told = event.get("time_told")  # amendments of earlier versions do not say
+    if told is False:
+        said["time"] = float(event["step"])
     return Record(
         event["record"],
         "told",
@@ -184,6 +189,7 @@ def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
         reset=True,
         reason=event["reason"],
         event=said,
+        time=event["time"] if told else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from windvane import notebook
 from windvane.checks import Array
 from windvane.codec import decode
+from windvane.hypothesis_names import step_of_change
 from windvane.notebook import shown
 from windvane.optimizer import Optimizer
 from windvane.replay.account import Coverage, coverage_of
@@ -23,6 +24,7 @@ from windvane.storage import Record, Summary
 from windvane.study import wording
 from windvane.study.limits import ConstraintReport, Retreat, reports, retreat, sizes_of
 from windvane.study.promises import NO_ALARM, Promise, promise, two_sided
+from windvane.surrogates import Mixture
 from windvane.triggers import BelievedChange, NoImprovement, Periodic, alarm
 from windvane.unit_labels import units_of
 
@@ -128,6 +130,10 @@ class Explanation:
     safe: float | None = None  # the probability with which each of them must hold
     retreat: Retreat | None = None  # what is asked for next, if that is because nothing is believed safe
     last_retreat: int | None = None  # after which step nothing was believed safe, the last time
+    step_times: Mapping[int, float] = field(
+        default_factory=dict
+    )  # of the changes in `beliefs`, as they were told
+    step_length: float | None = None  # of one step in `beliefs`, if times were told
 
     @property
     def text(self) -> str:
@@ -213,6 +219,8 @@ def explain(
         safe=optimizer.safe,
         retreat=retreat(optimizer, events[-1] if current else None, recent, start, where),
         last_retreat=summary.last_retreat,
+        step_times=_changes(optimizer) if events else {},
+        step_length=_step_length(optimizer),
     )
 
 
@@ -368,6 +376,29 @@ def _rival(
     return f"the point told last, {_where(x, space)}", float(means[0]), float(stds[0])
 
 
+def _times(optimizer: Optimizer) -> dict[int, float]:
+    """The times of the observations in use as they were told, by step; empty if they cannot be known."""
+    data, last = optimizer.data, optimizer.last_time
+    if last is None or not len(data) or data.steps[-1] != optimizer.step - 1:  # the last is not in use
+        return {}
+    told = last - (data.times[-1] - data.times)
+    return dict(zip(data.steps.tolist(), told.tolist(), strict=True))
+
+
+def _changes(optimizer: Optimizer) -> dict[int, float]:
+    """When what hypotheses believe in happened, of those steps that their names have in them."""
+    named = {step_of_change(name) for name in optimizer.beliefs}
+    return {step: time for step, time in _times(optimizer).items() if step in named}
+
+
+def _step_length(optimizer: Optimizer) -> float | None:
+    """How long a step of the hypotheses is; None where nobody told a time."""
+    model = optimizer.model
+    if not isinstance(model, Mixture) or all(step == time for step, time in _times(optimizer).items()):
+        return None
+    return model.interval
+
+
 def _in_use(optimizer: Optimizer) -> InUse:
     data = optimizer.data
     if not len(data):
@@ -375,9 +406,7 @@ def _in_use(optimizer: Optimizer) -> InUse:
     ages = optimizer.step - 1 - data.steps
     oldest = int(data.steps.min())
     span = float(data.times.max() - data.times.min())
-    last, first = optimizer.last_time, None
-    if last is not None and data.steps[-1] == optimizer.step - 1:  # the last observation told is in use
-        first = last - float(data.times[-1] - data.times[0])
+    first = _times(optimizer).get(oldest)
     return InUse(len(data), oldest, int(ages.max()), float(np.median(ages)), span, first)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from windvane.digits import estimate, number, rounded
-from windvane.moments import is_date, place_text, span_text, utc
+from windvane.moments import in_times, is_date, place_text, span_text, utc
 from windvane.study.limits import sentences
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 FEW = 5  # amendments that are told one by one
 SERIOUS = 0.05  # the weight from which a hypothesis is worth mentioning
+COUNTS_IN_STEPS = re.compile(r"\bsteps?\b(?! \d)")  # "3 % per step", "24 steps", but not "step 81"
 
 
 def text(found: Explanation) -> str:
@@ -177,13 +179,25 @@ def _about_belief(found: Explanation) -> str:
         share = share if belief.at_least < 0.999 else "more than 99.9 %"
         text += f" It is better than {belief.beats}, with a probability of {share}."
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
-    weighed = "; ".join(f"{name}: {weight:.2g}" for name, weight in serious if weight >= SERIOUS)
-    text = f"{text} Hypotheses about time and their weights: {weighed}." if weighed else text
+    weights = {name: weight for name, weight in serious if weight >= SERIOUS}
+    if weights:
+        when = found.step_times.get
+        weighed = "; ".join(f"{in_times(name, when)}: {weight:.2g}" for name, weight in weights.items())
+        text += f" Hypotheses about time and their weights: {weighed}.{_step_length(found, weights)}"
     if not found.follows:
         return text
     names = " and ".join(f"`{name}`" for name in found.follows)
     known = "it" if len(found.follows) == 1 else "them"
     return f"{text} The change follows {names}: with {known} known, hardly any of it is left to time."
+
+
+def _step_length(found: Explanation, names: Iterable[str]) -> str:
+    """How long a step of these hypotheses is by the caller's clock, if any of them counts in steps."""
+    dates = found.data.oldest_time is not None and is_date(found.data.oldest_time)
+    length = found.step_length
+    if length is None or (length == 1.0 and not dates) or not any(map(COUNTS_IN_STEPS.search, names)):
+        return ""
+    return f" A step in these names is {span_text(length, dates)}{'' if dates else ' units of time'} long."
 
 
 def _about_data(found: Explanation) -> str:

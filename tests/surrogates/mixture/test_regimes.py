@@ -206,6 +206,18 @@ def test_a_regime_that_is_back_is_recognised_and_its_data_used_again(level):
     assert recognised >= 3
 
 
+def test_a_regime_that_is_back_is_told_by_the_clock_of_the_caller():
+    opt = wv.make(LINE, seed=1, **GIVEN)
+    for step in range(1, 81 + MOST_SINCE):
+        x = opt.ask()
+        event = opt.tell(x, value(x, step), time=2.0 * step)
+        if event.reset and event.change.kind == "return":
+            break
+    first, last = event.change.regime
+    times = f"time {2 * first} to time {2 * last}"
+    assert event.reason.startswith(f"the regime of {times} (steps {first} to {last}) is back since time ")
+
+
 def test_what_is_new_is_not_taken_for_what_was_there():
     assert not [
         event for seed in range(4) for event in run(seed=seed, third=2)[1] if event.change.kind == "return"
