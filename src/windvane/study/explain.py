@@ -24,7 +24,6 @@ from windvane.storage import Record, Summary
 from windvane.study import wording
 from windvane.study.limits import ConstraintReport, Retreat, reports, retreat, sizes_of
 from windvane.study.promises import NO_ALARM, Promise, promise, two_sided
-from windvane.surrogates import Mixture
 from windvane.triggers import BelievedChange, NoImprovement, Periodic, alarm
 from windvane.unit_labels import units_of
 
@@ -393,10 +392,8 @@ def _changes(optimizer: Optimizer) -> dict[int, float]:
 
 def _step_length(optimizer: Optimizer) -> float | None:
     """How long a step of the hypotheses is; None where nobody told a time."""
-    model = optimizer.model
-    if not isinstance(model, Mixture) or all(step == time for step, time in _times(optimizer).items()):
-        return None
-    return model.interval
+    interval: float | None = getattr(optimizer.model, "interval", None)  # if its hypotheses count in steps
+    return None if all(step == time for step, time in _times(optimizer).items()) else interval
 
 
 def _in_use(optimizer: Optimizer) -> InUse:
