@@ -41,6 +41,7 @@ NO_INFLUENCE = (  # on a run: what lies above it, and what only shows it
     "spelling.py",
     "storage",
     "study",
+    "testing",
 )
 BUT = ("experiments/guard.py", "experiments/measures.py")
 OBSERVED = "experiments/observed.py"
