@@ -13,7 +13,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_and_error, mean_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import BLACK, legend, look, sheet
 from windvane.experiments.paper import table1
 from windvane.experiments.paper.comparison import against, beats
@@ -97,17 +97,3 @@ def claims(results: Results) -> list[Claim]:
             + ", ".join(f"{values.mean():+.3f} ({name})" for name, values in lead.items()),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="comparators",
-    source="Conclusion",
-    title="Comparators that are fixed within windows",
-    runs=50,
-    quick=4,
-    hours=0.11,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

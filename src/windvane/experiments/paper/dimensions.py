@@ -24,7 +24,6 @@ from windvane.experiments.trial import REGRET, Call, call
 LENGTHSCALE = 0.2
 FEATURES = 1028  # M, Appendix A.1
 DIMS = (2, 4, 6, 8)
-RUNS = 50
 FIXED, GROWING = "c1 = 0.4", "c1 = 0.2 d"
 PROTOCOLS = (FIXED, GROWING)
 C2 = 4.0

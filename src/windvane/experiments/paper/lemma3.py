@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from windvane.experiments.claims import Claim, judged, share_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import GREY, SKY, VERMILION, sheet
 from windvane.experiments.resets import Share
 from windvane.experiments.results import Results
@@ -147,17 +147,3 @@ def claims(results: Results) -> list[Claim]:
             f"another alarm within {STEPS} steps: {counted or 'no run had a first one'}",
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="lemma3",
-    source="Lemma 3",
-    title="False alarms while nothing changes",
-    runs=1000,
-    quick=100,
-    hours=0.19,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

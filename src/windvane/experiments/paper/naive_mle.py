@@ -15,7 +15,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import BLACK, BLUE, GREEN, ORANGE, VERMILION, legend, sheet
 from windvane.experiments.paper.comparison import against, beats, percent
 from windvane.experiments.paper.rates import COLUMNS, RATES, column, objective
@@ -148,17 +148,3 @@ def claims(results: Results) -> list[Claim]:
             against(results, THEN, [NAIVE, BOUNDED], COLUMNS),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="naive-mle",
-    source="Section 6.3",
-    title="Maximum likelihood on the way, and the noise",
-    runs=50,
-    quick=3,
-    hours=0.089,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

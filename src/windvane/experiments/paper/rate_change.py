@@ -14,7 +14,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_and_error, mean_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import GREY, curves, legend, reset_strip, sheet
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
@@ -131,17 +131,3 @@ def claims(results: Results) -> list[Claim]:
             ),
         ]
     return found
-
-
-EXPERIMENT = Experiment(
-    name="rate-change",
-    source="Fig. 6",
-    title="A rate of change that changes",
-    runs=50,
-    quick=4,
-    hours=0.063,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

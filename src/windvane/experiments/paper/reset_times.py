@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.experiments.claims import ANYWHERE, ENOUGH, Check, Claim, Interval, judged, mean_of, share_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import BLACK, GREY, ramp, sheet
 from windvane.experiments.paper.windows import HORIZON, Window, objective, period, window
 from windvane.experiments.paper.windows import RATES as KNOWN
@@ -228,17 +228,3 @@ def claims(results: Results) -> list[Claim]:
             + ". ".join(fits),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="reset-times",
-    source="Fig. 2 (left), Fig. 14",
-    title="When the first reset comes, by the size of the reset window",
-    runs=30_000,
-    quick=300,
-    hours=0.9,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

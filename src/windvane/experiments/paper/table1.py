@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from windvane.experiments.claims import Check, Claim, close, judged
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import curves, legend, reset_strip, sheet
 from windvane.experiments.paper.comparison import Paper, against, against_paper, beats
 from windvane.experiments.results import Results
@@ -168,17 +168,3 @@ def claims(results: Results) -> list[Claim]:
             against(results, "ET-GP-UCB", varying, WRONG),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="table1",
-    source="Table 1, Fig. 7",
-    title="Within-model comparison, with the rate right and wrong",
-    runs=50,
-    quick=6,
-    hours=0.21,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -10,7 +10,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Check, Claim, judged, log_ratios, mean_of, spread_ratio
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import BLACK, boxes, colour, legend, sheet
 from windvane.experiments.paper.rates import RATES, objective
 from windvane.experiments.paper.rates import column as rate_name
@@ -205,17 +205,3 @@ def claims(results: Results) -> list[Claim]:
             ),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="table4",
-    source="Table 4, Fig. 13",
-    title="Sensitivity to delta_B",
-    runs=200,  # the paper has 50, which leave open what is said of variances
-    quick=6,
-    hours=0.16,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -13,7 +13,7 @@ import numpy as np
 from windvane.acquisition import Theorem1Beta
 from windvane.checks import Array
 from windvane.experiments.claims import ENOUGH, Claim, judged, mean_and_error, mean_of, ratios, similar
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
 from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Results
@@ -306,17 +306,3 @@ def claims(results: Results) -> list[Claim]:
 
 def _lengths(results: Results, column: str) -> list[list[int]]:
     return [blocks(run["resets"]) for run in results["ET-GP-UCB", column].runs]
-
-
-EXPERIMENT = Experiment(
-    name="theory",
-    source="Theorem 1, Corollary 1",
-    title="The regret bounds against measured regret",
-    runs=50,
-    quick=2,
-    hours=0.06,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from windvane.experiments.claims import Check, Claim, Interval, judged, lower, mean_of, ratios
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import COLOURS, legend, sheet
 from windvane.experiments.paper.comparison import percent
 from windvane.experiments.paper.windows import HORIZON, RATES, Window, objective, period, window
@@ -164,17 +164,3 @@ def claims(results: Results) -> list[Claim]:
         judged(text, checks, "; ".join(evidence))
         for (text, checks), evidence in zip(statements, texts, strict=True)
     ]
-
-
-EXPERIMENT = Experiment(
-    name="window-regret",
-    source="Fig. 2 (right)",
-    title="Regret by the size of the reset window",
-    runs=200,
-    quick=6,
-    hours=0.14,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)
