@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from windvane.errors import StorageFailure
+
 
 @contextmanager
 def whole(path: Path, *, private: bool = False) -> Iterator[Path]:
@@ -48,3 +50,18 @@ def write_text(path: Path, text: str) -> None:
     """The file with this text, in UTF-8."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def writing(where: object, advice: str, *, inside: bool = False) -> Iterator[None]:
+    """What the system says against writing here, as an error of our own, with advice.
+
+    If `where` is a folder and the file `inside` it matters, that is named where the system names it.
+    """
+    try:
+        yield
+    except StorageFailure:
+        raise
+    except OSError as error:
+        place = error.filename if inside and error.filename else where
+        raise StorageFailure(f"{place}: {error.strerror or error}; {advice}") from error

@@ -10,7 +10,6 @@ import pytest
 
 import windvane as wv
 from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import COLOURS
 from windvane.experiments.measures import _task, optimizer_for, run
 from windvane.experiments.paper import (
     EXPERIMENTS,
@@ -24,6 +23,7 @@ from windvane.experiments.paper import (
 )
 from windvane.experiments.results import Group, Results
 from windvane.experiments.trial import RunSpec
+from windvane.plots import style
 
 MODULES = {
     "temperature": temperature,
@@ -100,7 +100,7 @@ def test_table_figure_and_evidence_come_out(name, prices):
     results = fabricate(
         experiment, lambda row, column: 1.0 + len(row) / 10, lambda row, column: [7, 9], setting
     )
-    assert set(results.rows) <= set(COLOURS)
+    assert all(map(style.known, results.rows))
     table = experiment.table(results)
     assert all(len(row) == len(table.header) for row in table.rows)
     assert "41 runs" in table.notes[0]

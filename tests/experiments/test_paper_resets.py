@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import COLOURS
 from windvane.experiments.observed import run
 from windvane.experiments.paper import (
     EXPERIMENTS,
@@ -22,6 +21,7 @@ from windvane.experiments.paper import (
 )
 from windvane.experiments.results import Group, Results
 from windvane.experiments.trial import Call, RunSpec, call
+from windvane.plots import style
 
 HORIZON = 400
 MODULES = (table1, table2, table4, ablation, backtracking, turbo_trigger, naive_mle)
@@ -57,7 +57,7 @@ def verdicts(experiment: Experiment, results: Results) -> list[str]:
 def test_table_figure_and_evidence_come_out(experiment):
     assert any(known.cells is experiment.cells for known in EXPERIMENTS.values())
     results = fabricate(experiment, lambda row, column: 1.0 + len(row) / 10)
-    assert experiment is naive_mle or set(results.rows) <= set(COLOURS)
+    assert experiment is naive_mle or all(map(style.known, results.rows))
     table = experiment.table(results)
     assert all(len(row) == len(table.header) for row in table.rows)
     assert "25 runs" in table.notes[0]

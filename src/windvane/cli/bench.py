@@ -22,6 +22,7 @@ from windvane.experiments import contest, leaderboard
 from windvane.experiments.contest import Arena
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.leaderboard import Leaderboard, LeaderboardLine
+from windvane.experiments.records import write_records
 from windvane.experiments.reproduce import gather
 from windvane.experiments.store import Store
 from windvane.extras import require
@@ -167,7 +168,7 @@ def run(given: argparse.Namespace) -> None:
         except AlgorithmFailed as error:
             running.kept_traceback(error, given.out)
             raise
-    running.recorded(given.out / "records.parquet", "bench", cells, seeds, results)
+    write_records(given.out / "records.parquet", "bench", cells, seeds, results)
     found, random = gather(ranked, seeds, results), gather(yardstick, seeds, results)
     unit = {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas}
     board = leaderboard.rank(found, unit)

@@ -35,10 +35,10 @@ from windvane.cli.running import EXTRA, csv_of, progress
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.experiments.executors import Processes
-from windvane.experiments.figures import save
 from windvane.extras import require
 from windvane.files import write_text
 from windvane.kernels import RBF, Matern32, Matern52
+from windvane.plots.style import save
 from windvane.spaces import Box
 
 DESCRIPTION = """\

@@ -14,9 +14,9 @@ from windvane.cli.running import EXTRA, csv_of, progress
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
-from windvane.experiments.figures import save
 from windvane.extras import require
 from windvane.files import write_text
+from windvane.plots.style import save
 from windvane.replay import Replay, read_log, replay
 from windvane.spelling import spelt_constraints
 

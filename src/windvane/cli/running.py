@@ -13,16 +13,15 @@ from typing import Any
 
 from windvane.checks import integer
 from windvane.cli import terminal
-from windvane.errors import AlgorithmFailed, InvalidArgument, StorageFailure
+from windvane.errors import AlgorithmFailed, InvalidArgument
 from windvane.experiments.evidence import Adopted
 from windvane.experiments.execution import execute
 from windvane.experiments.executors import Dask, Processes, Workers
-from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import Result
-from windvane.experiments.records import write_records
 from windvane.experiments.store import Store
 from windvane.experiments.trial import RunSpec
 from windvane.extras import require
+from windvane.files import writing
 
 EXTRA = "experiments"
 
@@ -74,15 +73,11 @@ def console_for(given: argparse.Namespace) -> Any:
 
 def writable(out: Path) -> None:
     """Make the folder, and see that files can be written there before anything is computed."""
-    try:
+    with writing(f"--out {out}", "choose a folder you can write to"):
         out.mkdir(parents=True, exist_ok=True)
         probe = out / ".writable"
         probe.touch()
         probe.unlink()
-    except OSError as error:
-        raise StorageFailure(
-            f"--out {out}: {error.strerror or error}; choose a folder you can write to"
-        ) from error
 
 
 @contextlib.contextmanager
@@ -173,13 +168,3 @@ def kept_traceback(error: AlgorithmFailed, out: Path) -> None:
         with contextlib.suppress(OSError):
             (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
             error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
-
-
-def recorded(
-    path: Path, name: str, cells: Sequence[Cell], seeds: range, found: dict[RunSpec, Result]
-) -> None:
-    """Write the runs, one row each."""
-    try:
-        write_records(path, name, cells, seeds, found)
-    except OSError as error:
-        raise StorageFailure(f"{path.parent}: {error.strerror or error}; choose another --out") from error

@@ -18,6 +18,7 @@ from windvane.experiments import adaptivity, adaptivity_page, contest, evidence,
 from windvane.experiments.executors import Workers
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.outcome import TableOutcome, about, outcome, subjects
+from windvane.experiments.records import write_records
 from windvane.experiments.reproduce import gather
 from windvane.experiments.statistic import MEDIAN
 from windvane.experiments.store import Store
@@ -121,7 +122,7 @@ def run(given: argparse.Namespace, seeds: range, rate: float, command: str) -> N
     found = []
     for field in fields:
         name = field.table.name
-        running.recorded(given.out / f"{name}.parquet", name, every[name], seeds, results)
+        write_records(given.out / f"{name}.parquet", name, every[name], seeds, results)
         random = gather(yardsticks[name], seeds, results)
         units = {arena.label: random[contest.YARDSTICK, arena.label] for arena in field.arenas}
         found.append(outcome(field, gather(ranked[name], seeds, results), units, seeds, rate))

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from windvane.errors import StorageFailure
-from windvane.experiments import adaptivity, figures, heatmap, leaderboard, resets, suite
+from windvane.experiments import adaptivity, leaderboard, resets, suite
 from windvane.experiments.outcome import TableOutcome, about, fresh, plain, told
 from windvane.experiments.stamp import stamp
 from windvane.experiments.statistic import MEDIAN
+from windvane.experiments.store import KEPT
 from windvane.experiments.tables import TextTable
-from windvane.files import whole, write_text
+from windvane.files import whole, write_text, writing
+from windvane.plots import leaderboard as heat_map
+from windvane.plots import style
 
 TITLE = "Adaptivity"
 HEADINGS = {False: "Told nothing", True: "Rivals are told kernel, noise and rate"}
@@ -156,12 +158,12 @@ def as_json(found: Sequence[TableOutcome], command: str) -> dict[str, Any]:
 
 def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, command: str) -> None:
     """leaderboard.md; a figure and a .csv of each table; the page once more for the documentation."""
-    try:
+    with writing(folder, KEPT, inside=True):
         folder.mkdir(parents=True, exist_ok=True)
         drawn = {}
         for one in found:
-            figure = heatmap.figure(one.board, bold=tuple(one.duels))
-            drawn[one.name], _ = figures.save(figure, folder, one.name)
+            figure = heat_map(one.board, bold=tuple(one.duels))
+            drawn[one.name], _ = style.save(figure, folder, one.name)
             with whole(folder / f"{one.name}.csv") as draft:
                 _write_csv(one, draft)
         names = {name: picture.name for name, picture in drawn.items()}
@@ -174,11 +176,6 @@ def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, co
                 shutil.copyfile(drawn[name], copy)
             seen = {name: f"images/{copy.name}" for name, copy in copies.items()}
             write_text(markdown, page(found, command, seen))
-    except OSError as error:
-        raise StorageFailure(
-            f"{error.filename or folder}: {error.strerror or error}; finished runs are kept, "
-            "free some space or choose another place, then run again"
-        ) from error
 
 
 def _write_csv(found: TableOutcome, path: Path) -> None:

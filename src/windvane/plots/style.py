@@ -124,12 +124,12 @@ def looks(names: Iterable[str], colours: Mapping[str, str] | None = None) -> dic
     """
     listed = list(names)
     given = {} if colours is None else checked_colours(colours, listed)
-    known = [name for name in listed if name in given or _known(name)]
+    settled = [name for name in listed if name in given or known(name)]
     found: dict[str, Look] = {}
-    for name in (*known, *(name for name in listed if name not in known)):
+    for name in (*settled, *(name for name in listed if name not in settled)):
         mine = replace(look(name), colour=given[name]) if name in given else look(name)
         taken = [(other.colour, other.dashes) for other in found.values()]
-        if name not in known:
+        if name not in settled:
             start = SPARE.index(mine.colour)
             used = [shade for shade, _ in taken]
             order = [*SPARE[start:], *SPARE[:start]]
@@ -139,7 +139,8 @@ def looks(names: Iterable[str], colours: Mapping[str, str] | None = None) -> dic
     return {name: found[name] for name in listed}
 
 
-def _known(name: str) -> bool:
+def known(name: str) -> bool:
+    """Whether an algorithm has a look of its own."""
     return name in LABELS or name in VARIANTS or name.split(":")[0].strip().lower() in LOOKS
 
 

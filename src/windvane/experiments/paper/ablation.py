@@ -6,12 +6,13 @@ from typing import Any
 
 from windvane.experiments.claims import Claim, judged, mean_of, ratios
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import clusters, legend, sheet
+from windvane.experiments.figures import clusters
 from windvane.experiments.paper.comparison import against, beats, medians
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import legend, sheet
 
 PERIODIC, AVERAGE, EVENT = "R-GP-UCB", "R-GP-UCB at ET's average", "ET-GP-UCB"
 ROWS = (PERIODIC, AVERAGE, EVENT)

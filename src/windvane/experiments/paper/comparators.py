@@ -14,13 +14,13 @@ import numpy as np
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_and_error, mean_of
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import BLACK, legend, look, sheet
 from windvane.experiments.paper import table1
 from windvane.experiments.paper.comparison import against, beats
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
+from windvane.plots.style import BLACK, legend, look, sheet
 
 WINDOWS = (1, 5, 10, 25, 50, 100, 200, HORIZON)
 LOSS = "comparators"

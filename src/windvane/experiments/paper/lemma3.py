@@ -14,11 +14,11 @@ import numpy as np
 
 from windvane.experiments.claims import Claim, judged, share_of
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import GREY, SKY, VERMILION, sheet
 from windvane.experiments.resets import Share
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import GREY, SKY, VERMILION, sheet
 from windvane.triggers import ExactBound, PosteriorBound, Trigger
 
 DELTAS = (0.05, 0.1, 0.5)

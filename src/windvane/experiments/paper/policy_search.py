@@ -24,10 +24,11 @@ from windvane.experiments.claims import (
     share_of,
 )
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import curves, legend, reset_strip, sheet
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
+from windvane.plots.style import legend, sheet
 from windvane.surrogates import LearnOnline
 from windvane.tasks import PolicySearch
 

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from windvane.checks import Array
 from windvane.experiments.claims import ANYWHERE, ENOUGH, Check, Claim, Interval, judged, mean_of, share_of
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import BLACK, GREY, ramp, sheet
 from windvane.experiments.paper.windows import HORIZON, Window, objective, period, window
 from windvane.experiments.paper.windows import RATES as KNOWN
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 from windvane.late import stats
+from windvane.plots.style import BLACK, GREY, ramp, sheet
 
 GUESSED = 0.01
 RATES = (GUESSED, *KNOWN)

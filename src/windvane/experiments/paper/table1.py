@@ -6,11 +6,12 @@ from typing import Any
 
 from windvane.experiments.claims import Check, Claim, close, judged
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import curves, legend, reset_strip, sheet
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.paper.comparison import Paper, against, against_paper, beats
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import TOLD, Call, call
+from windvane.plots.style import legend, sheet
 from windvane.triggers import EDetector, ExactBound
 
 HORIZON = 400

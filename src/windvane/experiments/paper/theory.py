@@ -14,11 +14,11 @@ from windvane.acquisition import Theorem1Beta
 from windvane.checks import Array
 from windvane.experiments.claims import ENOUGH, Claim, judged, mean_and_error, mean_of, ratios, similar
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
 from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
+from windvane.plots.style import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
 from windvane.theory import (
     RegretBound,
     corollary1_order,
