@@ -10,7 +10,7 @@ from pathlib import Path
 
 from windvane.experiments.claims import RULE, Claim, Verdict
 from windvane.experiments.experiment import Experiment
-from windvane.experiments.paper.differences import DIFFERENCES, HEADINGS
+from windvane.experiments.paper.differences import DIFFERENCES
 from windvane.experiments.reproduce import ExperimentSummary
 from windvane.experiments.stamp import section_at
 from windvane.experiments.tables import line
@@ -87,11 +87,9 @@ def write_html(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) ->
     settled = "".join(
         f"<tr><th colspan='3'>{html.escape(group)}</th></tr>"
         + "".join(
-            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in one[1:]) + "</tr>"
-            for one in DIFFERENCES
-            if one.kind == kind
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in one) + "</tr>" for one in found
         )
-        for kind, group in HEADINGS.items()
+        for group, found in DIFFERENCES.items()
     )
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -233,9 +231,9 @@ def _of_earlier_code(section: str) -> str:
 def differences() -> list[str]:
     """What had to be settled, in Markdown."""
     lines = [f"## {SETTLED}"]
-    for kind, group in HEADINGS.items():
+    for group, found in DIFFERENCES.items():
         lines += ["", f"### {group}", "", "| where | what | settled |", "|:--|:--|:--|"]
-        lines += [line(one[1:]) for one in DIFFERENCES if one.kind == kind]
+        lines += map(line, found)
     return lines
 
 
