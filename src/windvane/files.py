@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def write_text(path: Path, text: str) -> None:
     """The file with this text, in UTF-8."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: Path, rows: Iterable[Iterable[object]]) -> None:
+    """The file with these rows, of which the first has the names of the columns."""
+    with whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 @contextmanager

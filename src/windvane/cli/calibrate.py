@@ -31,12 +31,12 @@ from windvane.cli.calibrate_safety import (
     asked_of_safety,
     refuse_without_safe,
 )
-from windvane.cli.running import EXTRA, csv_of, progress
+from windvane.cli.running import EXTRA, progress, table_of
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.experiments.executors import Processes
 from windvane.extras import require
-from windvane.files import write_text
+from windvane.files import write_csv, write_text
 from windvane.kernels import RBF, Matern32, Matern52
 from windvane.plots.style import save
 from windvane.spaces import Box
@@ -225,7 +225,7 @@ def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
 def write(report: Calibration | SafetyCalibration, folder: Path) -> None:
     """The table, one record per line, every run, and the figure."""
     write_text(folder / "calibration.txt", f"{report}\n")
-    write_text(folder / "calibration.csv", csv_of(report.records()))
+    write_csv(folder / "calibration.csv", table_of(report.records()))
     write_text(folder / "calibration.json", json.dumps(report.as_dict(), indent=1) + "\n")
     save(report.plot(), folder)
 

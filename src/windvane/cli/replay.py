@@ -10,12 +10,12 @@ from typing import Any
 from windvane.checks import integer
 from windvane.cli import terminal
 from windvane.cli.columns import add_columns, columns_from
-from windvane.cli.running import EXTRA, csv_of, progress
+from windvane.cli.running import EXTRA, progress, table_of
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.extras import require
-from windvane.files import write_text
+from windvane.files import write_csv, write_text
 from windvane.plots.style import save
 from windvane.replay import Replay, read_log, replay
 from windvane.spelling import spelt_constraints
@@ -131,7 +131,7 @@ def write(found: Replay, folder: Path) -> None:
     """The report, everything, one line per algorithm and measurement, and the figure."""
     write_text(folder / "replay.txt", f"{found}\n")
     write_text(folder / "replay.json", json.dumps(found.as_dict(), indent=1, allow_nan=False) + "\n")
-    write_text(folder / "events.csv", csv_of(found.records()))
+    write_csv(folder / "events.csv", table_of(found.records()))
     save(found.plot(), folder)
 
 

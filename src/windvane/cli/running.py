@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
-import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -97,23 +95,9 @@ def progress(what: str, out: Path | None) -> Iterator[Callable[[int, int], None]
         yield on_progress
 
 
-def csv_of(records: Sequence[Mapping[str, Any]]) -> str:
-    """One line per record, below their names."""
-    table = io.StringIO()
-    lines = csv.DictWriter(table, records[0], lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(records)
-    return table.getvalue()
-
-
-@contextlib.contextmanager
-def resumable(store: Store) -> Iterator[None]:
-    """Whoever interrupts what happens inside is told that nothing finished is lost."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        error.add_note(f"finished runs are kept in {store.path}; the same command continues where it stopped")
-        raise
+def table_of(records: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """One row per record, below their names."""
+    return [list(records[0]), *(list(record.values()) for record in records)]
 
 
 def watched(
@@ -126,7 +110,8 @@ def watched(
     on_kept: Callable[[int], None] | None = None,
 ) -> dict[RunSpec, Result]:
     """The results, with a bar that knows how long it will take; `on_kept` hears how many were there."""
-    with terminal.bars(EXTRA, period) as bars, resumable(store):
+    kept = f"finished runs are kept in {store.path}; the same command continues where it stopped"
+    with terminal.bars(EXTRA, period) as bars, terminal.resumable(kept):
         bar = bars.add_task(name, total=len(trials), note="")
 
         def begun(kept: int) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from windvane.experiments.stamp import stamp
 from windvane.experiments.statistic import MEDIAN
 from windvane.experiments.store import KEPT
 from windvane.experiments.tables import TextTable
-from windvane.files import whole, write_text, writing
+from windvane.files import write_csv, write_text, writing
 from windvane.plots import leaderboard as heat_map
 from windvane.plots import style
 
@@ -164,8 +163,7 @@ def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, co
         for one in found:
             figure = heat_map(one.board, bold=tuple(one.duels))
             drawn[one.name], _ = style.save(figure, folder, one.name)
-            with whole(folder / f"{one.name}.csv") as draft:
-                _write_csv(one, draft)
+            write_csv(folder / f"{one.name}.csv", _csv_rows(one))
         names = {name: picture.name for name, picture in drawn.items()}
         write_text(folder / "leaderboard.md", page(found, command, names))
         if markdown is not None:
@@ -178,12 +176,10 @@ def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, co
             write_text(markdown, page(found, command, seen))
 
 
-def _write_csv(found: TableOutcome, path: Path) -> None:
+def _csv_rows(found: TableOutcome) -> Iterator[list[Any]]:
     """The leaderboards by each statistic, below one another."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        for name, board in found.boards.items():
-            header, *rows = leaderboard.csv_rows(board)
-            if name == MEDIAN.name:
-                writer.writerow(["statistic", *header])
-            writer.writerows([name, *row] for row in rows)
+    for name, board in found.boards.items():
+        header, *rows = leaderboard.csv_rows(board)
+        if name == MEDIAN.name:
+            yield ["statistic", *header]
+        yield from ([name, *row] for row in rows)

@@ -135,11 +135,6 @@ def execute(plan: DemoPlan, jobs: int) -> Iterator[DemoRun]:
             yield future.result()
 
 
-def median(runs: list[DemoRun]) -> float:
-    """The median of R_T / T."""
-    return float(np.median([run.average for run in runs]))
-
-
 def summary(runs: list[DemoRun]) -> DemoSummary:
     """The figures of one algorithm on one world."""
     low, middle, high = np.percentile([run.average for run in runs], (25, 50, 75))
@@ -155,9 +150,8 @@ def milliseconds(runs: Runs, name: str) -> float:
 
 def ahead(runs: Runs, world: str) -> list[str]:
     """The rivals whose median on a world is lower than that of `auto`, best first."""
-    mine = median(runs[world, "auto"])
-    medians = {name: median(runs[world, name]) for name in RIVALS}
-    return sorted((name for name in RIVALS if medians[name] < mine), key=medians.__getitem__)
+    medians = {name: summary(runs[world, name]).median for name in RIVALS}
+    return sorted((name for name in RIVALS if medians[name] < medians["auto"]), key=medians.__getitem__)
 
 
 def first(runs: list[DemoRun]) -> DemoRun:

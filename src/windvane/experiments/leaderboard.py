@@ -6,7 +6,6 @@ The score of a run is R_T / T over that of random search: its median over the sa
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +19,7 @@ from windvane.experiments.results import Group, Results
 from windvane.experiments.statistic import MEDIAN, Statistic
 from windvane.experiments.store import KEPT
 from windvane.experiments.tables import TextTable, spread
-from windvane.files import whole, write_text, writing
+from windvane.files import write_csv, write_text, writing
 from windvane.late import stats
 from windvane.plots import style
 
@@ -282,14 +281,8 @@ def _finite(record: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in record.items()}
 
 
-def write_csv(board: Leaderboard, path: Path) -> None:
-    """One row an algorithm and task, with the algorithm's overall figures in the last columns."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerows(csv_rows(board))
-
-
 def csv_rows(board: Leaderboard) -> list[list[Any]]:
-    """The names of the columns, then the rows."""
+    """The names of the columns, then a row per algorithm and task; overall figures in the last columns."""
     overall_of = {standing.algorithm: asdict(standing) for standing in board.standings}
     extra = ("position", "mean_rank", "ratio", "worst_ratio")
     return [
@@ -360,6 +353,5 @@ def write(board: Leaderboard, folder: Path, notes: Sequence[str], command: str) 
     with writing(folder, KEPT, inside=True):
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / "leaderboard.md", markdown(board, notes, command))
-        with whole(folder / "leaderboard.csv") as draft:
-            write_csv(board, draft)
+        write_csv(folder / "leaderboard.csv", csv_rows(board))
         style.save(figure(board), folder)

@@ -14,7 +14,7 @@ from windvane.extras import require
 from windvane.optimizer import Optimizer
 from windvane.plots.clock import Clock, axis, caption_time
 from windvane.plots.inputs import changes_of, event_of
-from windvane.plots.lines import axis_label, coordinate_name, is_log
+from windvane.plots.lines import axis_label, coordinate_name
 from windvane.plots.panels import change_lines
 from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import optimizer_of
@@ -144,7 +144,7 @@ def _dress(panel: Any, name: Any, parameter: Any, levels: Sequence[Any], whole: 
     if levels:
         panel.set_yticks(range(len(levels)), [str(each) for each in levels])
         panel.set_ylim(-0.5, len(levels) - 0.5)
-    elif parameter is not None and is_log(parameter):
+    elif getattr(parameter, "log", False):
         log_scale(panel, "y", parameter.lo, parameter.hi)
     elif name is None or isinstance(parameter, Integer) or (parameter is None and whole):
         panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))

@@ -13,19 +13,18 @@ from windvane.calibration.text import aligned
 from windvane.checks import one_of
 from windvane.data import Event
 from windvane.digits import estimate, number
-from windvane.moments import is_date, place_text, span_text, time_text
+from windvane.moments import is_date, span_text, time_text
 from windvane.notebook import shown
 from windvane.plots import html
 from windvane.replay.account import LEVELS, Account, Coverage, EstimateWithError, finite
 from windvane.replay.figure import draw
 from windvane.replay.layout import OUTCOME
-from windvane.replay.limits import BELIEVED, ConstraintAccount, held_text, steps_text
+from windvane.replay.limits import BELIEVED, ConstraintAccount, held_text, resets_text, steps_text
 from windvane.replay.log import Log
 from windvane.spaces import Box, Domain, Space
 from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
 
-SHOWN = 12  # resets of an algorithm that are listed in the text; all of them are in the data
 OFF_POLICY = (
     "Off-policy: all algorithms were told the same measurements, which somebody else had chosen. This is how "
     "well each predicts and when it raises an alarm; what it would have measured instead is not in the log, "
@@ -149,11 +148,7 @@ class Replay:
                 lines.append(f"{account.label}: no reset")
                 continue
             lines.append(f"{account.label}: {len(events)} reset{'s' if len(events) > 1 else ''}")
-            for event in events[:SHOWN]:
-                lines.append(f"  {place_text(event.step, event.time)}: {event.reason}")
-            if len(events) > SHOWN:
-                last = place_text(events[-1].step, events[-1].time)
-                lines.append(f"  ... and {len(events) - SHOWN} more, the last at {last}")
+            lines += resets_text([(event.step, event.time, event.reason) for event in events])
         for account, each in self._limits:
             count = len(each.resets)
             some = f"{count} reset{'s' if count > 1 else ''}" if count else "no reset"
