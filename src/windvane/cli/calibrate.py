@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
-import re
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from windvane import triggers
 from windvane.calibration import (
     DELTAS,
     JUMPS,
@@ -34,6 +31,7 @@ from windvane.cli.calibrate_safety import (
 from windvane.cli.running import EXTRA, progress, table_of
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
+from windvane.entries import named_parts
 from windvane.experiments.executors import Processes
 from windvane.extras import require
 from windvane.files import write_csv, write_text
@@ -69,19 +67,9 @@ RUNS, QUICK = 200, 40
 STEPS = 200
 
 
-def _with_delta() -> dict[str, Any]:
-    """The triggers that a delta is all that has to be said of, by the name that people type."""
-    found = {}
-    for name in triggers.__all__:
-        part = getattr(triggers, name)
-        if isinstance(part, type) and dataclasses.is_dataclass(part):
-            needed = [f.name for f in dataclasses.fields(part) if f.default is dataclasses.MISSING]
-            if "delta" in part.__dataclass_fields__ and not needed:
-                found[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()] = part
-    return found
-
-
-TRIGGERS = _with_delta()
+TRIGGERS = {  # those that a delta is all that has to be said of, by the name that people type
+    name: kind for name, kind in named_parts("trigger").items() if "delta" in kind.__dataclass_fields__
+}
 
 
 def _list(values: Iterable[float]) -> str:
