@@ -10,14 +10,14 @@ import numpy as np
 
 from windvane.calibration.figure import draw
 from windvane.calibration.rows import CalibrationRow, Delay
-from windvane.calibration.text import aligned, interval, percent, steps
+from windvane.calibration.text import interval, percent, steps
 from windvane.checks import real
 from windvane.errors import InvalidArgument
-from windvane.plots import html
+from windvane.plots.report import Report, ReportTable
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Report):
     """The report of `calibrate`: print it, plot it, let it choose.
 
     >>> import windvane as wv
@@ -82,15 +82,11 @@ class Calibration:
     # -- as text -------------------------------------------------------------------------------------
 
     @property
-    def headings(self) -> list[tuple[str, ...]]:
-        """The columns of the table, each in two lines."""
+    def tables(self) -> list[ReportTable]:
+        """One, with a row per delta or trigger."""
         jumps = [(f"jump {jump:g}", "delay, noticed") for jump in self.jumps]
-        return [("", self.kind), ("false alarms", "runs with any"), ("", "number per run"), *jumps]
-
-    @property
-    def cells(self) -> list[list[str]]:
-        """The table's rows, as text."""
-        return [
+        headings = [("", self.kind), ("false alarms", "runs with any"), ("", "number per run"), *jumps]
+        rows = [
             [
                 row.label,
                 f"{percent(row.false_alarms)} {interval(*row.false_alarms_interval)}",
@@ -99,6 +95,7 @@ class Calibration:
             ]
             for row in self.rows
         ]
+        return [ReportTable(headings, rows)]
 
     @property
     def notes(self) -> list[str]:
@@ -114,16 +111,6 @@ class Calibration:
     def title(self) -> str:
         """What was simulated, in a line."""
         return f"{self.algorithm} on {self.about}"
-
-    def __str__(self) -> str:
-        table = aligned(self.headings, self.cells)
-        return "\n".join([self.title, "", table, "", *self.notes])
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        headings = ["\n".join(heading).strip() for heading in self.headings]
-        head = html.paragraphs([self.title])
-        return f"<div>{head}{html.table(headings, self.cells)}{html.paragraphs(self.notes)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 

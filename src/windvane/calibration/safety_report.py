@@ -11,10 +11,10 @@ import numpy as np
 
 from windvane.calibration.figure import draw_safety
 from windvane.calibration.rows import CONFIDENCE, NORMAL_QUANTILE
-from windvane.calibration.text import aligned, interval, percent
+from windvane.calibration.text import interval, percent
 from windvane.checks import Array, real
 from windvane.errors import InvalidArgument
-from windvane.plots import html
+from windvane.plots.report import Report, ReportTable
 from windvane.theory.proportion import wilson
 
 
@@ -74,7 +74,7 @@ class SafetyRow:
 
 
 @dataclass(frozen=True, eq=False)
-class SafetyCalibration:
+class SafetyCalibration(Report):
     """The report of `calibrate_safety`: print it, plot it, let it choose."""
 
     algorithm: str
@@ -123,22 +123,18 @@ class SafetyCalibration:
     # -- as text -------------------------------------------------------------------------------------
 
     @property
-    def headings(self) -> list[tuple[str, ...]]:
-        """The columns of the table, each in two lines."""
-        jump = [("", "jump")] if self._jumps else []
-        return [
-            *[("", "safe"), *jump, ("points that", "violate"), ("runs with", "any violation")],
-            *[("worst", "run"), ("mean", "objective")],
-        ]
-
-    @property
     def _jumps(self) -> bool:
         return any(row.jump for row in self.rows)
 
     @property
-    def cells(self) -> list[list[str]]:
-        """The table's rows, as text."""
-        return [
+    def tables(self) -> list[ReportTable]:
+        """One, with a row per level and jump."""
+        jump = [("", "jump")] if self._jumps else []
+        headings = [
+            *[("", "safe"), *jump, ("points that", "violate"), ("runs with", "any violation")],
+            *[("worst", "run"), ("mean", "objective")],
+        ]
+        rows = [
             [
                 f"{row.safe:g}",
                 *([f"{row.jump:g}" if row.jump else "none"] if self._jumps else []),
@@ -149,6 +145,7 @@ class SafetyCalibration:
             ]
             for row in self.rows
         ]
+        return [ReportTable(headings, rows)]
 
     @property
     def notes(self) -> list[str]:
@@ -168,15 +165,6 @@ class SafetyCalibration:
     def title(self) -> str:
         """What was simulated, in a line."""
         return f"{self.algorithm} on {self.about}, rate {self.rate:g}"
-
-    def __str__(self) -> str:
-        return "\n".join([self.title, "", aligned(self.headings, self.cells), "", *self.notes])
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        headings = ["\n".join(heading).strip() for heading in self.headings]
-        head, table = html.paragraphs([self.title]), html.table(headings, self.cells)
-        return f"<div>{head}{table}{html.paragraphs(self.notes)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 

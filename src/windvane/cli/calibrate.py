@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Iterable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from windvane.calibration import (
@@ -19,7 +17,6 @@ from windvane.calibration import (
     calibrate_safety,
 )
 from windvane.checks import integer, one_of, real
-from windvane.cli import terminal
 from windvane.cli.calibrate_safety import (
     SAFE_QUICK,
     SAFE_RUNS,
@@ -28,15 +25,12 @@ from windvane.cli.calibrate_safety import (
     asked_of_safety,
     refuse_without_safe,
 )
-from windvane.cli.running import EXTRA, progress, table_of
-from windvane.cli.tables import draw
+from windvane.cli.reports import add_outputs, console_for, hand_out
+from windvane.cli.running import progress
 from windvane.cli.verbs import VerbParser
 from windvane.entries import named_parts
 from windvane.experiments.executors import Processes
-from windvane.extras import require
-from windvane.files import write_csv, write_text
 from windvane.kernels import RBF, Matern32, Matern52
-from windvane.plots.style import save
 from windvane.spaces import Box
 
 DESCRIPTION = """\
@@ -74,9 +68,6 @@ TRIGGERS = {  # those that a delta is all that has to be said of, by the name th
 
 def _list(values: Iterable[float]) -> str:
     return " ".join(f"{value:g}" for value in values)
-
-
-WIDE = 110  # columns; on a narrower terminal intervals go below their figures
 
 
 def register(verb: VerbParser) -> None:
@@ -141,29 +132,18 @@ def register(verb: VerbParser) -> None:
     add_safety_arguments(verb)
     verb.add_argument("--seed", type=int, default=0, help=shown)
     verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
-    verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and a figure there")
-    verb.add_argument("--json", action="store_true", help="everything as JSON on standard output")
+    add_outputs(verb)
     verb.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> None:
     """Simulate, write, show."""
-    console = terminal.console(extra=EXTRA, stderr=given.json)
     refuse_without_safe(given)
+    console = console_for(given)
     if given.allow is not None:
         real("--allow", given.allow, at_least=0.0, at_most=1.0)
-    if given.out is not None:
-        require("matplotlib", EXTRA)
     report: Calibration | SafetyCalibration = _watched(given)
-    if given.out is not None:
-        write(report, given.out)
-    if given.json:
-        print(json.dumps(report.as_dict(), indent=1))
-    else:
-        _show(console, report)
-    if given.out is not None:
-        files = "calibration.txt, calibration.csv, calibration.json, figure.png, figure.pdf"
-        console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
+    hand_out(report, given, console, name="calibration", records="calibration", unbroken=(0,))
     if given.allow is not None:
         text = _recommended(report, given.allow)
         console.print(text, style="bold", highlight=False, soft_wrap=True)
@@ -208,25 +188,3 @@ def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
         workers: Any = stack.enter_context(Processes(jobs).start()) if jobs > 1 else 1
         found: Calibration | SafetyCalibration = work(**asked, jobs=workers, on_progress=on_progress)
         return found
-
-
-def write(report: Calibration | SafetyCalibration, folder: Path) -> None:
-    """The table, one record per line, every run, and the figure."""
-    write_text(folder / "calibration.txt", f"{report}\n")
-    write_csv(folder / "calibration.csv", table_of(report.records()))
-    write_text(folder / "calibration.json", json.dumps(report.as_dict(), indent=1) + "\n")
-    save(report.plot(), folder)
-
-
-def _show(console: Any, report: Calibration | SafetyCalibration) -> None:
-    text = require("rich.text", EXTRA).Text
-    rows = [[cell if console.width >= WIDE else _folded(cell) for cell in row] for row in report.cells]
-    console.print(text(report.title, style="italic"), soft_wrap=True)
-    draw(console, ["\n".join(lines) for lines in report.headings], rows)
-    for note in report.notes:
-        console.print(note, style="dim", highlight=False)
-
-
-def _folded(cell: str) -> str:
-    """An interval below its figure, and the arguments of a trigger below its name."""
-    return cell.replace(" (", "\n(").replace("), ", ")\n").replace("(delta", "\n(delta")

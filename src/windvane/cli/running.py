@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +93,6 @@ def progress(what: str, out: Path | None) -> Iterator[Callable[[int, int], None]
             bars.update(bar, completed=done, total=total)
 
         yield on_progress
-
-
-def table_of(records: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-    """One row per record, below their names."""
-    return [list(records[0]), *(list(record.values()) for record in records)]
 
 
 def watched(

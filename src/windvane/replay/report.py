@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from windvane.calibration.text import aligned
 from windvane.checks import one_of
 from windvane.data import Event
 from windvane.digits import estimate, number
 from windvane.moments import is_date, span_text, time_text
 from windvane.notebook import shown
-from windvane.plots import html
+from windvane.plots.report import Report, ReportTable
 from windvane.replay.account import LEVELS, Account, Coverage, EstimateWithError, finite
 from windvane.replay.figure import draw
 from windvane.replay.layout import OUTCOME
@@ -39,15 +38,8 @@ OF_LIMITS = (
 SAID = ("value", "mean", "std", "probability", "violated", "reset")  # of an outcome, in a table
 
 
-class ReportTable(NamedTuple):
-    """Columns, each with a heading of two lines, and rows of text."""
-
-    headings: list[tuple[str, ...]]
-    rows: list[list[str]]
-
-
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Report):
     """What `replay` found: print it, plot it, or take `accounts`, one an algorithm, with all their events."""
 
     log: Log
@@ -71,7 +63,7 @@ class Replay:
     # -- as text -------------------------------------------------------------------------------------
 
     @property
-    def about(self) -> str:
+    def title(self) -> str:
         """The log in a line."""
         count = len(self.log)
         times = (
@@ -171,6 +163,11 @@ class Replay:
         return lines
 
     @property
+    def findings(self) -> list[list[str]]:
+        """Resets, violations and beliefs."""
+        return [self.resets, self.violations, self.beliefs]
+
+    @property
     def warnings(self) -> list[str]:
         """What the reader must know before believing anything."""
         found = list(self.log.notes)
@@ -206,20 +203,6 @@ class Replay:
             "sure of itself.",
             *([OF_LIMITS] if self._limits else []),
         ]
-
-    def __str__(self) -> str:
-        tables = [line for table in self.tables for line in (aligned(*table), "")]
-        parts = [self.about, *self.warnings, "", *tables, *self.resets, ""]
-        parts += [*self.violations, *([""] if self.violations else []), *self.beliefs, "", *self.notes]
-        return "\n".join(parts)
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        parts = [html.paragraphs([self.about, *self.warnings])]
-        for headings, rows in self.tables:
-            parts.append(html.table(["\n".join(heading).strip() for heading in headings], rows))
-        said = [*self.resets, *self.violations, *self.beliefs, *self.notes]
-        return f"<div>{''.join(parts)}{html.paragraphs(said)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 
