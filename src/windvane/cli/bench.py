@@ -17,7 +17,6 @@ from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.entries import Entry
-from windvane.errors import AlgorithmFailed
 from windvane.experiments import contest, leaderboard
 from windvane.experiments.contest import Arena
 from windvane.experiments.experiment import trials_of
@@ -162,12 +161,8 @@ def run(given: argparse.Namespace) -> None:
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
-    with Store(given.out / "runs.sqlite") as store:
-        try:
-            results = running.watched("bench", trials_of(cells, seeds), store, workers)
-        except AlgorithmFailed as error:
-            running.kept_traceback(error, given.out)
-            raise
+    with Store(given.out / "runs.sqlite") as store, running.kept_traceback(given.out):
+        results = running.watched("bench", trials_of(cells, seeds), store, workers)
     write_records(given.out / "records.parquet", "bench", cells, seeds, results)
     found, random = gather(ranked, seeds, results), gather(yardstick, seeds, results)
     unit = {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas}

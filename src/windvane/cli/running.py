@@ -142,9 +142,14 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def kept_traceback(error: AlgorithmFailed, out: Path) -> None:
-    """In a file, for whoever wrote the algorithm; the message stays short."""
-    if error.traceback:
-        with contextlib.suppress(OSError):
-            (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
-            error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
+@contextlib.contextmanager
+def kept_traceback(out: Path) -> Iterator[None]:
+    """If an algorithm fails inside, in a file, for whoever wrote it; the message stays short."""
+    try:
+        yield
+    except AlgorithmFailed as error:
+        if error.traceback:
+            with contextlib.suppress(OSError):
+                (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
+                error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
+        raise

@@ -8,13 +8,13 @@ from windvane.experiments.claims import Check, Claim, close, judged
 from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.paper.comparison import Paper, against, against_paper, beats
+from windvane.experiments.paper.rates import HORIZON, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
-from windvane.experiments.trial import TOLD, Call, call
+from windvane.experiments.trial import TOLD, call
 from windvane.plots.style import legend, sheet
 from windvane.triggers import EDetector, ExactBound
 
-HORIZON = 400
 COLUMNS = {  # column: (true rate, the rate that algorithms are told)
     "eps = 0.01": (0.01, 0.01),
     "eps = 0.03": (0.03, 0.03),
@@ -77,16 +77,12 @@ def cells(_: Setting) -> list[Cell]:
                 algorithm = call("r-gp-ucb", rate=told, horizon=HORIZON)
             elif algorithm is None:
                 algorithm = call({"TV-GP-UCB": "tv-gp-ucb", "UI-TVBO": "ui-tvbo"}[row], rate=told)
-            found.append(Cell(row, column, _objective(true), algorithm))
+            found.append(Cell(row, column, objective(true), algorithm))
     return found + [
-        Cell(row, column, _objective(true), algorithm, told=TOLD_BEYOND.get(row, TOLD))
+        Cell(row, column, objective(true), algorithm, told=TOLD_BEYOND.get(row, TOLD))
         for row, algorithm in BEYOND.items()
         for column, (true, _) in COLUMNS.items()
     ]
-
-
-def _objective(rate: float) -> Call:
-    return call("within-model", rate=rate, horizon=HORIZON)
 
 
 def _paper(row: str, column: str) -> Paper | None:
