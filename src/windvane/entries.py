@@ -6,15 +6,16 @@ import ast
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from windvane import acquisition, triggers
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument
 
+Parsed = TypeVar("Parsed")
 OPENING, CLOSING = "([{", ")]}"
 PLAIN = (bool, int, float, str)
 PARTS = {"trigger": (triggers, "test"), "acquisition": (acquisition, "propose")}  # by name, and what they do
@@ -93,6 +94,18 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def parsed(kind: Callable[[str], Parsed], text: str, problem: str) -> Parsed:
+    """A number that was typed, or an error that says what the problem is.
+
+    >>> parsed(int, "7", "TRIAL=7: must be a whole number")
+    7
+    """
+    try:
+        return kind(text)
+    except ValueError:
+        raise InvalidArgument(problem) from None
 
 
 def _syntax() -> str:

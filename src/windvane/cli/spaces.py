@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.settings_file import read_settings
-from windvane.entries import typed
+from windvane.entries import parsed, typed
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Parameter, Real, Space
 
@@ -155,14 +155,8 @@ def _parameter(where: str, spelt: str, how: str, observed: bool) -> Parameter:
 
 
 def _number(where: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}: {text!r} is no number") from None
+    return parsed(float, text, f"{where}: {text!r} is no number")
 
 
 def _whole(where: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}: {text!r} is no whole number") from None
+    return parsed(int, text, f"{where}: {text!r} is no whole number")

@@ -12,7 +12,6 @@ from windvane.cli.studies.common import (
     add_writing,
     answer,
     kept_beside,
-    number,
     opened,
     progress,
     set_up,
@@ -21,6 +20,7 @@ from windvane.cli.studies.common import (
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.constraints import Constraint
+from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.protocol.corrections import Correction
 from windvane.protocol.requests import AmendRequest
@@ -97,7 +97,7 @@ def correct(given: argparse.Namespace) -> None:
     outcomes = outcomes_from(given, none=True)
     if not given.y and outcomes is None and given.std is None and given.noise_variance is None:
         raise InvalidArgument("correct: needs Y, the right value, or --outcome NAME=VALUE, or --std")
-    values = [number("Y", text) for text in given.y]
+    values = [parsed(float, text, f"Y={text}: must be a number") for text in given.y]
     y = values if len(values) > 1 else values[0] if values else None
     given.trial = None if given.trial is None else whole("TRIAL", given.trial)
     _check(given, "correct")

@@ -14,6 +14,7 @@ from typing import Any
 from windvane.cli import terminal
 from windvane.cli.place import EXTRA, add_database
 from windvane.cli.verbs import VerbParser
+from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.extras import require
 from windvane.spaces import Domain, Space
@@ -169,27 +170,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def number(where: str, text: str) -> float:
-    """A number that was typed."""
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}={text}: must be a number") from None
-
-
 def whole(where: str, text: str) -> int:
     """A whole number that was typed."""
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}={text}: must be a whole number") from None
+    return parsed(int, text, f"{where}={text}: must be a whole number")
 
 
 def seconds(where: str, text: str) -> float | None:
     """A duration: a number of seconds, or "never" for none."""
     if text == "never":
         return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(f"{where} {text}: must be a number of seconds, or never") from None
+    return parsed(float, text, f"{where} {text}: must be a number of seconds, or never")
