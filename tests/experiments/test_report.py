@@ -9,16 +9,15 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from windvane.cli.reproduce import COLOURS
 from windvane.errors import StorageFailure, UnknownName
 from windvane.experiments.claims import RULE, Claim, Verdict
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.experiments.paper.differences import DIFFERENCES
 from windvane.experiments.report import (
-    CLASSES,
     EARLIER,
     MARKS,
     SETTLED,
+    VERDICTS,
     _claim,
     counts,
     write_html,
@@ -210,7 +209,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 
 def test_every_verdict_has_its_mark_colour_and_class():
-    assert set(MARKS) == set(CLASSES) == set(COLOURS) == set(get_args(Verdict))
+    assert set(VERDICTS) == set(get_args(Verdict))
     assert len(set(MARKS.values())) == len(MARKS)
 
 

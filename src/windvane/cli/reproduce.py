@@ -23,7 +23,7 @@ from windvane.experiments.executors import Workers
 from windvane.experiments.experiment import Cell, Experiment, Setting, trials_of
 from windvane.experiments.measures import Result
 from windvane.experiments.paper import EXPERIMENTS
-from windvane.experiments.report import MARKS, counts, origin, size, write_html, write_markdown
+from windvane.experiments.report import VERDICTS, counts, origin, size, write_html, write_markdown
 from windvane.experiments.reproduce import ExperimentSummary, publish, summaries
 from windvane.experiments.sections import Sections, renewed, short
 from windvane.experiments.store import Store
@@ -31,14 +31,6 @@ from windvane.experiments.trial import RunSpec
 from windvane.extras import require
 from windvane.files import writing
 from windvane.tasks import task
-
-COLOURS = {
-    "holds": "green",
-    "holds in part": "yellow",
-    "does not hold": "red",
-    "undecided": "blue",
-    "not tested": "dim",
-}
 
 
 def register(verb: VerbParser) -> None:
@@ -230,8 +222,10 @@ def _say(console: Any, summary: ExperimentSummary, out: Path, seconds: float) ->
         console.print(f"[dim]{_literal(note)}[/dim]", highlight=False)
     padding = require("rich.padding", EXTRA).Padding
     for claim in summary.claims:
-        mark, colour = MARKS[claim.verdict], COLOURS[claim.verdict]
-        console.print(f"[{colour}]{mark} {claim.verdict}[/]  {_literal(claim.text)}", highlight=False)
+        shown = VERDICTS[claim.verdict]
+        console.print(
+            f"[{shown.colour}]{shown.mark} {claim.verdict}[/]  {_literal(claim.text)}", highlight=False
+        )
         console.print(padding(f"[dim]{_literal(claim.evidence)}[/dim]", (0, 0, 0, 4)), highlight=False)
     files = "table.md, figure.png, figure.pdf, records.parquet"
     console.print(f"{_literal(out / summary.name)}{os.sep}: {files}\n", soft_wrap=True)

@@ -9,11 +9,9 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
-from windvane.extras import require
 from windvane.plots.lines import Line
-from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import Snapshot, Snapshots
-from windvane.plots.style import VERMILION, legend, log_scale, says, sheet, text
+from windvane.plots.style import VERMILION, legend, log_scale, says, sheet, text, whole_numbers
 from windvane.tasks.base import Task
 
 PALETTE = "viridis"  # its lightness rises steadily, so colour-blind readers lose nothing
@@ -50,7 +48,7 @@ def slice_map(source: Snapshots, kept: Sequence[Snapshot], task: Task | None, ti
         if shape.log:
             log_scale(panel, "y", float(shape.places[0]), float(shape.places[-1]))
         if shape.whole and not shape.log:
-            panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
+            whole_numbers(panel, "y")
         if shape.names:
             panel.set_yticks(shape.places, shape.names)
     axes[-1, 0].set_xlim(steps[0] - 0.5, steps[-1] + 0.5)

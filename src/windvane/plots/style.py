@@ -24,6 +24,8 @@ BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 NAVY = "#0B3C5D"
 SPARE = (VERMILION, BLUE, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)  # yellow is too pale for lines on white
 
+WIDE = 1.959964  # standard deviations either side of a 95 % interval
+
 Dashes = str | tuple[int, tuple[float, ...]]
 DASHED: tuple[Dashes, ...] = (
     "-",
@@ -209,6 +211,12 @@ def log_scale(panel: Any, side: str, low: float, high: float) -> None:
     panel.set(**{f"{side}scale": "log"})
     axis.set_ticks(ticks, [number(tick) for tick in ticks])
     axis.set_minor_formatter(require("matplotlib.ticker", EXTRA).NullFormatter())
+
+
+def whole_numbers(panel: Any, side: str) -> None:
+    """Ticks at whole numbers only, on the x or y axis."""
+    axis = panel.xaxis if side == "x" else panel.yaxis
+    axis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
 
 
 def says(panel: Any, title: str, colour: str = BLACK) -> None:

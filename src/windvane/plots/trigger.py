@@ -14,9 +14,8 @@ from windvane.plots.beliefs import stack
 from windvane.plots.clock import Clock, axis, caption_time
 from windvane.plots.inputs import changes_of, events_of
 from windvane.plots.panels import beside, change_lines
-from windvane.plots.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILION, says, sheet, text
+from windvane.plots.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILION, WIDE, says, sheet, text
 
-WIDE = 1.959964  # standard deviations either side of a 95 % interval
 MANY = 400  # events from which marks are small
 DWARFED = 30.0  # a statistic so many times its threshold asks for a log scale
 COLUMNS = 132  # characters in a line of reasons
@@ -86,9 +85,7 @@ def trigger(
     change_lines(panels, [steps[step] for step in known if step in steps])
     if known:
         beside(panels[0])
-    caption_time(panels[-1], clock)
-    pad = 0.01 * float(places[-1] - places[0]) or 0.5
-    panels[-1].set_xlim(places[0] - pad, places[-1] + pad)
+    caption_time(panels[-1], clock, places)
     if listed:
         _write(axes[-1, 0], listed)
     return page
