@@ -13,11 +13,11 @@ from windvane.calibration.rows import CalibrationRow, Delay
 from windvane.calibration.text import interval, percent, steps
 from windvane.checks import real
 from windvane.errors import InvalidArgument
-from windvane.plots.report import Report, ReportTable
+from windvane.plots.report import TableReport
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Report):
+class Calibration(TableReport):
     """The report of `calibrate`: print it, plot it, let it choose.
 
     >>> import windvane as wv
@@ -82,11 +82,15 @@ class Calibration(Report):
     # -- as text -------------------------------------------------------------------------------------
 
     @property
-    def tables(self) -> list[ReportTable]:
-        """One, with a row per delta or trigger."""
+    def headings(self) -> list[tuple[str, ...]]:
+        """The columns of the table, each in two lines."""
         jumps = [(f"jump {jump:g}", "delay, noticed") for jump in self.jumps]
-        headings = [("", self.kind), ("false alarms", "runs with any"), ("", "number per run"), *jumps]
-        rows = [
+        return [("", self.kind), ("false alarms", "runs with any"), ("", "number per run"), *jumps]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The table's rows, as text."""
+        return [
             [
                 row.label,
                 f"{percent(row.false_alarms)} {interval(*row.false_alarms_interval)}",
@@ -95,7 +99,6 @@ class Calibration(Report):
             ]
             for row in self.rows
         ]
-        return [ReportTable(headings, rows)]
 
     @property
     def notes(self) -> list[str]:

@@ -14,7 +14,7 @@ from windvane.calibration.rows import CONFIDENCE, NORMAL_QUANTILE
 from windvane.calibration.text import interval, percent
 from windvane.checks import Array, real
 from windvane.errors import InvalidArgument
-from windvane.plots.report import Report, ReportTable
+from windvane.plots.report import TableReport
 from windvane.theory.proportion import wilson
 
 
@@ -74,7 +74,7 @@ class SafetyRow:
 
 
 @dataclass(frozen=True, eq=False)
-class SafetyCalibration(Report):
+class SafetyCalibration(TableReport):
     """The report of `calibrate_safety`: print it, plot it, let it choose."""
 
     algorithm: str
@@ -127,14 +127,18 @@ class SafetyCalibration(Report):
         return any(row.jump for row in self.rows)
 
     @property
-    def tables(self) -> list[ReportTable]:
-        """One, with a row per level and jump."""
+    def headings(self) -> list[tuple[str, ...]]:
+        """The columns of the table, each in two lines."""
         jump = [("", "jump")] if self._jumps else []
-        headings = [
+        return [
             *[("", "safe"), *jump, ("points that", "violate"), ("runs with", "any violation")],
             *[("worst", "run"), ("mean", "objective")],
         ]
-        rows = [
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The table's rows, as text."""
+        return [
             [
                 f"{row.safe:g}",
                 *([f"{row.jump:g}" if row.jump else "none"] if self._jumps else []),
@@ -145,7 +149,6 @@ class SafetyCalibration(Report):
             ]
             for row in self.rows
         ]
-        return [ReportTable(headings, rows)]
 
     @property
     def notes(self) -> list[str]:
@@ -192,12 +195,7 @@ class SafetyCalibration(Report):
             "algorithm": self.algorithm,
             "about": self.about,
             "assumed": list(self.assumed),
-            "rate": self.rate,
-            "jump_at": self.jump_at,
-            "margin": self.margin,
-            "steps": self.steps,
-            "runs": self.runs,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("rate", "jump_at", "margin", "steps", "runs", "seed")},
             "summary": self.records(),
             "rows": [
                 {

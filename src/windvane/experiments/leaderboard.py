@@ -22,6 +22,7 @@ from windvane.experiments.tables import TextTable, spread
 from windvane.files import write_csv, write_text, writing
 from windvane.late import stats
 from windvane.plots import style
+from windvane.replay.account import finite
 
 Order = Literal["mean rank", "worst ratio"]
 COLUMNS = (4, 3, 5)  # panels in a row of the figure: the first that leaves the fewest places empty
@@ -150,6 +151,11 @@ def _ratio(value: float, best: float) -> float:
     return value / best if best > 0.0 else math.inf
 
 
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """That of ratios to the best, of which some may be infinite."""
+    return math.inf if math.inf in ratios else float(stats.gmean(ratios))
+
+
 def _standings(
     algorithms: Sequence[str], lines: Sequence[LeaderboardLine], order: Order
 ) -> tuple[Standing, ...]:
@@ -158,7 +164,7 @@ def _standings(
         own = [line for line in lines if line.algorithm == algorithm]
         ratios = [line.ratio for line in own]
         worst = max(own, key=lambda line: line.ratio)
-        mean = math.inf if math.inf in ratios else float(stats.gmean(ratios))
+        mean = geometric_mean(ratios)
         summary.append(
             Standing(0, algorithm, float(np.mean([line.rank for line in own])), mean, worst.ratio, worst.task)
         )
@@ -278,7 +284,7 @@ def plain(board: Leaderboard, notes: Sequence[str], command: str) -> dict[str, A
 
 
 def _finite(record: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in record.items()}
+    return {name: finite(value) for name, value in record.items()}
 
 
 def csv_rows(board: Leaderboard) -> list[list[Any]]:

@@ -59,6 +59,24 @@ class Report(ABC):
         return f"<div>{head}{''.join(tables)}{said}</div>"
 
 
+class TableReport(Report):
+    """A report of one table, which has `headings` and `cells`."""
+
+    @property
+    @abstractmethod
+    def headings(self) -> list[tuple[str, ...]]:
+        """The columns of the table, each in two lines."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> list[list[str]]:
+        """The table's rows, as text."""
+
+    @property
+    def tables(self) -> list[ReportTable]:
+        return [ReportTable(self.headings, self.cells)]
+
+
 def aligned(headings: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
     """Columns under headings of several lines; the first to the left, the others to the right.
 

@@ -35,6 +35,10 @@ OF_LIMITS = (
     "The probability that a limit holds is that of the quantity without noise, believed before the value was "
     "seen; whether it did is said of the value, noise included, so that close to a limit it does less often."
 )
+MADE = (  # of a measurement, in a table
+    *("y", "mean", "std", "noise_variance", "log_density", "statistic", "threshold"),
+    *("reset", "set_aside", "outlier", "reason", "kept", "size"),
+)
 SAID = ("value", "mean", "std", "probability", "violated", "reset")  # of an outcome, in a table
 
 
@@ -64,6 +68,10 @@ class Replay(Report):
 
     @property
     def title(self) -> str:
+        return self.about
+
+    @property
+    def about(self) -> str:
         """The log in a line."""
         count = len(self.log)
         times = (
@@ -245,19 +253,7 @@ class Replay(Report):
                         "step": event.step,
                         "time": event.time,
                         **_flat(event.x),
-                        "y": event.y,
-                        "mean": event.mean,
-                        "std": event.std,
-                        "noise_variance": event.noise_variance,
-                        "log_density": finite(event.log_density),
-                        "statistic": finite(event.statistic),
-                        "threshold": finite(event.threshold),
-                        "reset": event.reset,
-                        "set_aside": event.set_aside,
-                        "outlier": event.outlier,
-                        "reason": event.reason,
-                        "kept": event.kept,
-                        "size": event.size,
+                        **{name: finite(getattr(event, name)) for name in MADE},
                         **self._flat_outcomes(event),
                         **{f"metadata.{name}": value for name, value in metadata.items()},
                     }
