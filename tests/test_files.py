@@ -5,7 +5,8 @@ import stat
 
 import pytest
 
-from windvane.files import whole, write_text
+from windvane.errors import StorageFailure
+from windvane.files import whole, write_csv, write_text, writing
 
 
 def mode(path):
@@ -79,3 +80,28 @@ def test_a_link_in_a_circle_is_an_error_of_the_system(tmp_path):
     link.symlink_to(link)
     with pytest.raises(OSError, match=r"symbolic links|Symlink loop"):
         write_text(link, "a")
+
+
+def test_what_the_system_says_names_the_place_and_comes_with_advice(tmp_path):
+    page = tmp_path / "none" / "page.txt"
+    with pytest.raises(StorageFailure) as caught, writing("--out here", "choose another"):
+        page.write_text("a")
+    assert str(caught.value) == "--out here: No such file or directory; choose another"
+    with pytest.raises(StorageFailure) as caught, writing(tmp_path, "choose another", inside=True):
+        page.write_text("a")
+    assert str(caught.value).startswith(f"{page}: ")
+    with pytest.raises(StorageFailure) as caught, writing(tmp_path, "choose another", inside=True):
+        raise OSError("no space")
+    assert str(caught.value) == f"{tmp_path}: no space; choose another"
+
+
+def test_an_error_that_is_ours_already_stays_as_it_is(tmp_path):
+    ours = StorageFailure("page.txt: is a folder")
+    with pytest.raises(StorageFailure) as caught, writing(tmp_path, "choose another"):
+        raise ours
+    assert caught.value is ours
+
+
+def test_a_table_has_the_names_of_its_columns_first(tmp_path):
+    write_csv(tmp_path / "table.csv", [["name", "y"], ["a, b", 0.5], ["c", None]])
+    assert (tmp_path / "table.csv").read_bytes() == b'name,y\n"a, b",0.5\nc,\n'

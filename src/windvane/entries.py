@@ -6,15 +6,16 @@ import ast
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from windvane import acquisition, triggers
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument
 
+Parsed = TypeVar("Parsed")
 OPENING, CLOSING = "([{", ")]}"
 PLAIN = (bool, int, float, str)
 PARTS = {"trigger": (triggers, "test"), "acquisition": (acquisition, "propose")}  # by name, and what they do
@@ -79,11 +80,32 @@ def parse(argument: str, texts: Iterable[str]) -> list[Entry]:
                 if not option.isidentifier() or not value or option in options:
                     twice = ", and each once" if option in options else ""
                     raise InvalidArgument(f"{argument} {text}: {piece!r} is no option; {_syntax()}{twice}")
-                options[option] = _value(value)
+                options[option] = typed(value)
             inside = True
     if not found:
         raise InvalidArgument(f"{argument}: names nothing; {_syntax()}")
     return list(dict.fromkeys(Entry(name, tuple(options.items())) for name, options in found))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def parsed(kind: Callable[[str], Parsed], text: str, problem: str) -> Parsed:
+    """A number that was typed, or an error that says what the problem is.
+
+    >>> parsed(int, "7", "TRIAL=7: must be a whole number")
+    7
+    """
+    try:
+        return kind(text)
+    except ValueError:
+        raise InvalidArgument(problem) from None
 
 
 def _syntax() -> str:
@@ -108,10 +130,10 @@ def _split(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-def _value(text: str) -> Any:
-    """A number, a truth value, a list of them, or the text itself.
+def typed(text: str) -> Any:
+    """A number, a truth value, a list of them, or the text itself, without its quotes if it has any.
 
-    >>> _value("0.05"), _value("true"), _value("[1, 2]"), _value("7-8")
+    >>> typed("0.05"), typed("true"), typed("[1, 2]"), typed("7-8")
     (0.05, True, (1, 2), '7-8')
     """
     if text.lower() in ("true", "false"):

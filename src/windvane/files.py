@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from windvane.errors import StorageFailure
 
 
 @contextmanager
@@ -48,3 +51,24 @@ def write_text(path: Path, text: str) -> None:
     """The file with this text, in UTF-8."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: Path, rows: Iterable[Iterable[object]]) -> None:
+    """The file with these rows, of which the first has the names of the columns."""
+    with whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
+
+
+@contextmanager
+def writing(where: object, advice: str, *, inside: bool = False) -> Iterator[None]:
+    """What the system says against writing here, as an error of our own, with advice.
+
+    If `where` is a folder and the file `inside` it matters, that is named where the system names it.
+    """
+    try:
+        yield
+    except StorageFailure:
+        raise
+    except OSError as error:
+        place = error.filename if inside and error.filename else where
+        raise StorageFailure(f"{place}: {error.strerror or error}; {advice}") from error

@@ -9,9 +9,11 @@ import pytest
 
 from windvane.entries import Entry
 from windvane.errors import StorageFailure, UnknownName
-from windvane.experiments import adaptivity, adaptivity_page, heatmap, leaderboard, outcome, suite
+from windvane.experiments import adaptivity, adaptivity_page, leaderboard, outcome, suite
 from windvane.experiments.results import Group, Results
 from windvane.experiments.statistic import MEAN, MEDIAN, NINTH_DECILE, STATISTICS
+from windvane.plots import leaderboard as heat_map
+from windvane.plots.leaderboard import DARKEST, SUMMARY, WHITE_INK_FROM
 
 BLIND = Entry("auto", (("blind", True),))
 RUNS = range(5000, 5005)
@@ -298,7 +300,7 @@ def test_files(both, tmp_path):
 
 
 def test_the_heat_map_has_a_number_in_every_cell(outcome_of):
-    page = heatmap.figure(outcome_of().board, bold=("auto",))
+    page = heat_map(outcome_of().board, bold=("auto",))
     panel = page.axes[0]
     numbers = [text.get_text() for text in panel.texts]
     assert numbers[:4] == ["1.00", "1.09", "1.00", "9.00"]
@@ -311,13 +313,13 @@ def test_the_heat_map_has_a_number_in_every_cell(outcome_of):
         "tv-gp-ucb": "normal",
         "random": "normal",
     }
-    assert [label.get_text() for label in panel.get_yticklabels()] == [*TASKS, heatmap.SUMMARY]
+    assert [label.get_text() for label in panel.get_yticklabels()] == [*TASKS, SUMMARY]
     assert len(panel.patches) == 4  # the best of each task, of which one has two
 
 
 def test_ink_and_paper_are_far_apart(outcome_of):
     """The contrast of every number with its cell is at least 4.5, as the WCAG ask for small text."""
-    page = heatmap.figure(outcome_of().board)
+    page = heat_map(outcome_of().board)
     mesh = page.axes[0].collections[0]
 
     def light(colour):
@@ -325,6 +327,6 @@ def test_ink_and_paper_are_far_apart(outcome_of):
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     for ratio in np.geomspace(1.0, 12.0, 60):
-        paper = light(mesh.cmap(mesh.norm(min(ratio, heatmap.DARKEST))))
-        ink = 1.0 if ratio > heatmap.WHITE_INK_FROM else 0.0
+        paper = light(mesh.cmap(mesh.norm(min(ratio, DARKEST))))
+        ink = 1.0 if ratio > WHITE_INK_FROM else 0.0
         assert (max(paper, ink) + 0.05) / (min(paper, ink) + 0.05) >= 4.5

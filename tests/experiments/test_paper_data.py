@@ -10,7 +10,6 @@ import pytest
 
 import windvane as wv
 from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import COLOURS
 from windvane.experiments.measures import _task, optimizer_for, run
 from windvane.experiments.paper import (
     EXPERIMENTS,
@@ -24,9 +23,14 @@ from windvane.experiments.paper import (
 )
 from windvane.experiments.results import Group, Results
 from windvane.experiments.trial import RunSpec
+from windvane.plots import style
 
 MODULES = {
-    module.EXPERIMENT.name: module for module in (temperature, policy_search, table3, deng_original, standard)
+    "temperature": temperature,
+    "policy-search": policy_search,
+    "table3": table3,
+    "deng-original": deng_original,
+    "standard": standard,
 }
 HORIZONS = {"days": 288, "cart": 300, "(a)": 500, "(b)": 500, "(c)": 823, "Ackley": 60, "Hartm": 200}
 NONE: list[int] = []
@@ -91,12 +95,12 @@ def show(experiment: Experiment, results: Results) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_table_figure_and_evidence_come_out(name, prices):
     experiment = EXPERIMENTS[name]
-    assert experiment is MODULES[name].EXPERIMENT
+    assert experiment.cells is MODULES[name].cells
     setting = Setting(synthetic=True) if experiment.data else Setting(data=prices)
     results = fabricate(
         experiment, lambda row, column: 1.0 + len(row) / 10, lambda row, column: [7, 9], setting
     )
-    assert set(results.rows) <= set(COLOURS)
+    assert all(map(style.known, results.rows))
     table = experiment.table(results)
     assert all(len(row) == len(table.header) for row in table.rows)
     assert "41 runs" in table.notes[0]
@@ -107,7 +111,7 @@ def test_table_figure_and_evidence_come_out(name, prices):
 
 
 def test_a_task_is_made_again_from_the_results():
-    results = fabricate(temperature.EXPERIMENT, lambda row, column: 1.0)
+    results = fabricate(temperature, lambda row, column: 1.0)
     lab = results.task("ET-GP-UCB", "days 5-6")
     assert (lab.days, lab.source) == ("5-6", "synthetic stand-in")
 
@@ -122,14 +126,14 @@ def best(name: str, level: float = 0.3) -> Callable[[str, str], float]:
 def test_temperature_needs_data_or_the_stand_in_and_says_which_it_had():
     with pytest.raises(wv.InvalidArgument, match="--data"):
         temperature.cells(Setting())
-    table = temperature.table(fabricate(temperature.EXPERIMENT, best("ET-GP-UCB")))
+    table = temperature.table(fabricate(temperature, best("ET-GP-UCB")))
     assert "synthetic stand-in" in table.notes[1]
     assert table.rows[5][:3] == ["ET-GP-UCB", "**0.300 (0.285–0.315)**", "0.0"]
     assert [row[0] for row in table.rows[6:]] == ["ET-GP-UCB, ExactBound", "ET-GP-UCB, EDetector", "auto"]
 
 
 def test_the_training_days_are_those_before_the_test_days():
-    results = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"))
+    results = fabricate(temperature, best("ET-GP-UCB"))
     for column, days in (("days 7-8", 6), ("days 5-6", 4)):
         rows = temperature.training(results.made("ET-GP-UCB", column))
         lab = results.task("ET-GP-UCB", column)
@@ -140,23 +144,23 @@ def test_the_training_days_are_those_before_the_test_days():
 def test_every_row_of_the_temperatures_has_all_runs():
     cells = temperature.cells(Setting(synthetic=True))
     assert {len(cell.trials(range(50))) for cell in cells} == {50}
-    assert temperature.EXPERIMENT.runs == 50
+    assert EXPERIMENTS["temperature"].runs == 50
 
 
 def test_temperature_verdicts():
-    first = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"))
+    first = fabricate(temperature, best("ET-GP-UCB"))
     assert verdicts(temperature, first)[:3] == [
         "holds",
         "holds",
         "holds in part",
     ]  # the medians are far apart
     levels = {"GP-UCB": 0.2, "ET-GP-UCB": 0.3}
-    mixed = fabricate(temperature.EXPERIMENT, lambda row, column: levels.get(row, 1.0))
+    mixed = fabricate(temperature, lambda row, column: levels.get(row, 1.0))
     assert verdicts(temperature, mixed)[0] == "holds in part"
-    equal = fabricate(temperature.EXPERIMENT, lambda row, column: 1.0)
+    equal = fabricate(temperature, lambda row, column: 1.0)
     assert verdicts(temperature, equal)[:2] == ["undecided", "undecided"]
     assert verdicts(temperature, equal)[2] == "holds in part"  # as high, but not steadier
-    last = fabricate(temperature.EXPERIMENT, lambda row, column: 2.0 if row == "ET-GP-UCB" else 1.0)
+    last = fabricate(temperature, lambda row, column: 2.0 if row == "ET-GP-UCB" else 1.0)
     assert verdicts(temperature, last)[:2] == ["does not hold", "does not hold"]
 
 
@@ -166,9 +170,9 @@ def test_resets_count_as_clustered_only_if_most_are_where_temperatures_move():
     moving = {column: temperature.fast(lab.values) for column, lab in labs.items()}
     assert all(steps.mean() == pytest.approx(0.25, abs=0.01) for steps in moving.values())
     there = {column: (np.flatnonzero(steps)[::9] + 1).tolist() for column, steps in moving.items()}
-    results = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"), lambda row, column: there[column])
+    results = fabricate(temperature, best("ET-GP-UCB"), lambda row, column: there[column])
     assert verdicts(temperature, results)[3] == "holds"
-    even = fabricate(temperature.EXPERIMENT, best("ET-GP-UCB"), lambda row, column: list(range(1, 289, 2)))
+    even = fabricate(temperature, best("ET-GP-UCB"), lambda row, column: list(range(1, 289, 2)))
     assert verdicts(temperature, even)[3] == "does not hold"
 
 
@@ -196,16 +200,14 @@ def test_policy_search_verdicts_and_table():
         "ET-GP-UCB": stages(0.3, 0.2, 0.05),
     }
     resets = {"ET-GP-UCB": [101], "R-GP-UCB": [29]}
-    results = fabricate(
-        policy_search.EXPERIMENT, lambda row, _: shapes[row], lambda row, _: resets.get(row, [])
-    )
+    results = fabricate(policy_search, lambda row, _: shapes[row], lambda row, _: resets.get(row, []))
     assert verdicts(policy_search, results) == ["holds"] * 8
     table = policy_search.table(results)
     assert table.rows[4][:2] == ("cart-pole", "ET-GP-UCB")
     assert table.rows[4][3] == "0.300 (0.285–0.315)"
-    unseen = fabricate(policy_search.EXPERIMENT, lambda row, _: shapes[row])
+    unseen = fabricate(policy_search, lambda row, _: shapes[row])
     assert verdicts(policy_search, unseen)[0] == "holds in part"
-    calm = fabricate(policy_search.EXPERIMENT, lambda row, _: stages(0.5, 0.4, 0.3))
+    calm = fabricate(policy_search, lambda row, _: stages(0.5, 0.4, 0.3))
     assert verdicts(policy_search, calm)[1] == "does not hold"
     assert verdicts(policy_search, calm)[3] == "undecided"  # it falls, and all are alike
 
@@ -239,7 +241,7 @@ def jumps(row: str, column: str) -> list[int]:
 
 
 def test_table3_with_the_papers_own_totals():
-    results = fabricate(table3.EXPERIMENT, papers, jumps, Setting())
+    results = fabricate(table3, papers, jumps, Setting())
     found = verdicts(table3, results)
     assert found == ["holds", "holds", "holds", "does not hold", "holds", "not tested"]  # W-GP-UCB in (b)
     table = table3.table(results)
@@ -249,23 +251,19 @@ def test_table3_with_the_papers_own_totals():
 
 
 def test_table3_in_part():
-    results = fabricate(
-        table3.EXPERIMENT, lambda row, column: 5.0 if row == "SW-GP-UCB" else papers(row, column)
-    )
+    results = fabricate(table3, lambda row, column: 5.0 if row == "SW-GP-UCB" else papers(row, column))
     assert verdicts(table3, results)[:2] == ["holds", "does not hold"]
-    best = fabricate(
-        table3.EXPERIMENT, lambda row, column: 0.01 if row == "W-GP-UCB" else papers(row, column)
-    )
+    best = fabricate(table3, lambda row, column: 0.01 if row == "W-GP-UCB" else papers(row, column))
     assert verdicts(table3, best)[3] == "does not hold"  # far below is not close either
-    alike = fabricate(table3.EXPERIMENT, lambda row, column: 1.0)
+    alike = fabricate(table3, lambda row, column: 1.0)
     assert verdicts(table3, alike)[0] == "undecided"
-    late = fabricate(table3.EXPERIMENT, papers, lambda row, column: [100])
+    late = fabricate(table3, papers, lambda row, column: [100])
     assert verdicts(table3, late)[1] == "holds in part"
 
 
 def test_prices_are_shown_in_their_own_units(prices):
     setting = Setting(data=prices)
-    results = fabricate(table3.EXPERIMENT, lambda row, column: 1.0, setting=setting)
+    results = fabricate(table3, lambda row, column: 1.0, setting=setting)
     scale = results.task("random", deng.STOCKS).scale
     assert scale > 5.0
     totals = deng.in_prices(results)["ET-GP-UCB", deng.STOCKS].total
@@ -274,7 +272,7 @@ def test_prices_are_shown_in_their_own_units(prices):
 
 
 def test_functions_are_drawn_for_every_run_or_once_for_all():
-    cells = {(c.row, c.column): c for c in table3.EXPERIMENT.cells(Setting())}
+    cells = {(c.row, c.column): c for c in table3.cells(Setting())}
     own, one = (cells["ET-GP-UCB", f"(a) abrupt{end}"] for end in ("", ", one f"))
     made = {c.column: [_task(trial.task, trial.seed) for trial in c.trials(range(2))] for c in (own, one)}
     values = {column: [task.value([0.3], 1) for task in tasks] for column, tasks in made.items()}
@@ -288,7 +286,7 @@ def test_functions_are_drawn_for_every_run_or_once_for_all():
 
 def test_the_budget_is_the_same_for_both_priors(prices):
     setting = Setting(data=prices)
-    cells = deng_original.EXPERIMENT.cells(setting)
+    cells = deng_original.cells(setting)
     told = {
         c.column: c.algorithm.keywords()["variation"]
         for c in cells
@@ -307,7 +305,7 @@ def test_original_prior_verdicts(prices):
             900.0 if "raw" in column else 1.0
         )
 
-    results = fabricate(deng_original.EXPERIMENT, regret, jumps, Setting(data=prices))
+    results = fabricate(deng_original, regret, jumps, Setting(data=prices))
     found = verdicts(deng_original, results)
     # Every jump is noticed, not the second in half of the runs; raw prices keep one order.
     assert found[:2] == ["holds in part", "holds"]
@@ -336,12 +334,12 @@ def test_standard_verdicts():
         }.get(row, (1.0, 2.0))
         return np.repeat([before, after], (60 if ackley else 200) // 2)
 
-    results = fabricate(standard.EXPERIMENT, regret, lambda row, column: [13, 26, 39] if "ET" in row else [])
+    results = fabricate(standard, regret, lambda row, column: [13, 26, 39] if "ET" in row else [])
     assert verdicts(standard, results) == ["holds"] * 14
-    flat = fabricate(standard.EXPERIMENT, lambda row, column: 1.0 + (row != "GP-UCB"))
+    flat = fabricate(standard, lambda row, column: 1.0 + (row != "GP-UCB"))
     assert verdicts(standard, flat)[0] == "does not hold"
     assert verdicts(standard, flat)[4:7] == ["undecided", "does not hold", "does not hold"]
-    alike = fabricate(standard.EXPERIMENT, lambda row, column: 1.0)
+    alike = fabricate(standard, lambda row, column: 1.0)
     assert verdicts(standard, alike)[2:4] == ["undecided", "undecided"]
 
 
@@ -386,13 +384,13 @@ def test_runs_on_real_data():
     setting = Setting(data=shared_data())
     lab = first_run(temperature.cells(setting), "ET-GP-UCB", "days 5-6")
     assert lab["regret"].shape == (288,)
-    shares = first_run(table3.EXPERIMENT.cells(setting), "SW-GP-UCB", deng.STOCKS)
+    shares = first_run(table3.cells(setting), "SW-GP-UCB", deng.STOCKS)
     assert shares["regret"].shape == (823,)
 
 
 @pytest.mark.parametrize(("row", "column"), [("SW-GP-UCB", "(a) abrupt"), ("ET-GP-UCB", "(a) abrupt, 3 x")])
 def test_a_run_after_deng(row, column):
-    found = first_run(table3.EXPERIMENT.cells(Setting()), row, column)
+    found = first_run(table3.cells(Setting()), row, column)
     assert found["regret"].shape == (500,)
 
 
@@ -405,6 +403,6 @@ def test_a_run_on_ackley():
 def test_every_algorithm_can_be_made_from_what_it_is_told():
     settings = Setting(synthetic=True)
     for module in MODULES.values():
-        for cell in module.EXPERIMENT.cells(settings):
+        for cell in module.cells(settings):
             objective = wv.task(cell.task.name, **{"seed": 0, **cell.task.keywords()})
             optimizer_for(RunSpec(cell.task, cell.algorithm, 0, cell.told), objective)

@@ -42,12 +42,12 @@ def drawn(figure):
 
 
 def verdicts(module, results):
-    return [claim.verdict for claim in module.EXPERIMENT.claims(results)]
+    return [claim.verdict for claim in module.claims(results)]
 
 
 @pytest.mark.parametrize("module", ALL)
 def test_every_cell_can_be_made_and_is_named_once(module):
-    cells = module.EXPERIMENT.cells(Setting())
+    cells = module.cells(Setting())
     assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
     for cell in cells:
         trial = cell.trials(range(1))[0]
@@ -71,7 +71,7 @@ def test_windows_grow_from_the_period_to_everything(rate):
 
 
 def test_the_first_reset_equals_that_of_a_real_run_with_the_window():
-    for cell in reset_times.EXPERIMENT.cells(Setting()):
+    for cell in reset_times.cells(Setting()):
         rate = cell.task.keywords()["rate"]
         trials = cell.trials(range(3))
         runs = group(*(measures.run(trial) for trial in trials))
@@ -120,18 +120,18 @@ def test_an_inverse_gamma_is_recognised_and_a_normal_is_not():
 
 def test_reset_times_table_and_figure():
     results = drawn_from(stats.invgamma(6.0, scale=200.0), 400)
-    rows = reset_times.EXPERIMENT.table(results).rows
+    rows = reset_times.table(results).rows
     assert len(rows) == len(reset_times.RATES) * len(reset_times.SHARES)
     assert rows[0][1:6] == ("0", "38", "38", "38.0", "38")
-    assert "our guess" in reset_times.EXPERIMENT.table(results).notes[0]
-    assert drawn(reset_times.EXPERIMENT.figure(results))
+    assert "our guess" in reset_times.table(results).notes[0]
+    assert drawn(reset_times.figure(results))
 
 
 def test_reset_times_without_a_single_alarm():
     results = Results({("first reset", f"eps = {rate:g}"): alarms([], []) for rate in reset_times.RATES})
-    assert reset_times.EXPERIMENT.table(results).rows[-1][-1] == "100.0%"
+    assert reset_times.table(results).rows[-1][-1] == "100.0%"
     assert verdicts(reset_times, results)[1] == "not tested"
-    assert drawn(reset_times.EXPERIMENT.figure(results))
+    assert drawn(reset_times.figure(results))
 
 
 # -- regret by window ------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_reset_times_without_a_single_alarm():
 
 def by_window(ours, lows, fixed=0.8):
     found = {}
-    for cell in window_regret.EXPERIMENT.cells(Setting()):
+    for cell in window_regret.cells(Setting()):
         number = next(
             i
             for rate in RATES
@@ -155,10 +155,10 @@ def test_window_regret_as_the_paper_says():
     down, up = np.linspace(0.8, 0.6, 7), np.linspace(0.8, 1.9, 7)
     results = by_window(down, up)
     assert verdicts(window_regret, results) == ["holds"] * 4
-    rows = window_regret.EXPERIMENT.table(results).rows
+    rows = window_regret.table(results).rows
     assert [row[1] for row in rows[:7]] == ["0", "10", "20", "40", "79", "140", "199"]
     assert rows[0][3] == "**0.811 (0.806–0.817)**"
-    assert drawn(window_regret.EXPERIMENT.figure(results))
+    assert drawn(window_regret.figure(results))
 
 
 def test_window_regret_the_other_way_round():
@@ -211,16 +211,14 @@ def test_rate_change():
     before, after = rate_change.frequencies(results["ET-GP-UCB", FIRST])
     assert before == pytest.approx([100 / 174] * 24)
     assert after == pytest.approx([400 / 326] * 24)
-    assert len(rate_change.EXPERIMENT.table(results).rows) == 15
-    assert drawn(rate_change.EXPERIMENT.figure(results))
+    assert len(rate_change.table(results).rows) == 15
+    assert drawn(rate_change.figure(results))
     assert verdicts(rate_change, changed(-0.001, resets=[50, 100])) == ["does not hold"] * 6
     assert verdicts(rate_change, changed(0.002, resets=[100, 200, 300], runs=19)) == ["undecided"] * 6
 
 
 def test_the_rates_that_algorithms_are_told_are_the_first():
-    told = {
-        (c.row, c.column): c.algorithm.keywords().get("rate") for c in rate_change.EXPERIMENT.cells(Setting())
-    }
+    told = {(c.row, c.column): c.algorithm.keywords().get("rate") for c in rate_change.cells(Setting())}
     assert [told["TV-GP-UCB", column] for column in (FIRST, SECOND, THIRD)] == [0.01, 0.001, 0.01]
     assert told["ET-GP-UCB", FIRST] is None
 
@@ -235,7 +233,7 @@ def test_trend_is_a_slope_in_hundred_steps():
 
 def powers(exponent, widest=1.0):
     found = {}
-    for cell in theory.EXPERIMENT.cells(Setting()):
+    for cell in theory.cells(Setting()):
         rate = cell.task.keywords()["rate"]
         level = rate**exponent
         if cell.column.endswith(f"lambda = {theory.LAMBDAS[-1]}"):
@@ -248,8 +246,8 @@ def test_theory_reads_the_exponent():
     results = powers(0.25, widest=0.9)
     assert theory.exponents(results, "R-GP-UCB") == pytest.approx([0.25] * 24)
     assert verdicts(theory, results)[:6] == ["holds"] * 6
-    assert drawn(theory.EXPERIMENT.figure(results))
-    rows = theory.EXPERIMENT.table(results).rows
+    assert drawn(theory.figure(results))
+    rows = theory.table(results).rows
     assert len(rows) == 2 * len(theory.RATES) + len(theory.LAMBDAS) - 1 + len(theory.FREE)
 
 
@@ -307,8 +305,8 @@ def after(share, kept, emptied, runs=100):
 def test_lemma_3_is_judged_by_shares(share, kept, runs, expected):
     results = after(share, kept, 0, runs)
     assert verdicts(lemma3, results) == expected
-    assert drawn(lemma3.EXPERIMENT.figure(results))
-    assert len(lemma3.EXPERIMENT.table(results).rows) == len(lemma3.DELTAS) + len(lemma3.AFTER)
+    assert drawn(lemma3.figure(results))
+    assert len(lemma3.table(results).rows) == len(lemma3.DELTAS) + len(lemma3.AFTER)
 
 
 def test_an_alarm_is_followed_up_with_the_kept_point_and_without():
@@ -373,9 +371,9 @@ def test_comparators_that_stay():
     assert verdicts(comparators, results) == ["holds", "holds"]
     assert verdicts(comparators, stays(0.9, 0.8, 0.6)) == ["does not hold", "does not hold"]
     assert verdicts(comparators, stays(0.8, 0.8, 0.6))[0] == "undecided"
-    rows = comparators.EXPERIMENT.table(results).rows
+    rows = comparators.table(results).rows
     assert len(rows) == 3 * len(comparators.ROWS)
-    assert drawn(comparators.EXPERIMENT.figure(results))
+    assert drawn(comparators.figure(results))
 
 
 def test_the_bound_grows_with_the_window_and_the_rate():

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from windvane.algorithms import ALGORITHMS, make
-from windvane.calibration.jobs import all_runs, check_jobs
+from windvane.calibration.jobs import all_runs, check_jobs, length_and_jump, refuse_contexts
 from windvane.calibration.report import Calibration
 from windvane.calibration.rows import CalibrationRow, delays_of
 from windvane.calibration.runs import CalibrationPlan, one_run
@@ -74,17 +74,12 @@ def calibrate(
     >>> report.choose(false_alarms=0.05) in (0.01, 0.1)
     True
     """
-    if isinstance(space, Domain) and space.contexts:
-        raise InvalidArgument(
-            f"space: has contexts ({', '.join(space.contexts)}), and nobody knows how these will go; "
-            "calibrate on the space without them"
-        )
+    refuse_contexts(space)
     told = {"kernel": options.get("kernel"), "noise_variance": options.get("noise_variance")}
     kind, choices = _choices(deltas, triggers, options)
     made = _contestants(algorithm, space, kind, choices, options)
     kernel, noise = _truth(space, told, true_kernel, true_noise_variance)
-    length = integer("steps", steps, at_least=2)
-    when = length // 2 + 1 if jump_at is None else integer("jump_at", jump_at, at_least=2, at_most=length)
+    length, when = length_and_jump(steps, jump_at)
     plan = CalibrationPlan(
         space=space,
         goal=made[0].goal,

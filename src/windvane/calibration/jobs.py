@@ -1,4 +1,4 @@
-"""Runs in order, wherever they are made."""
+"""What all calibrations share: what is asked of them, and runs in order, wherever they are made."""
 
 from __future__ import annotations
 
@@ -8,10 +8,27 @@ from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from typing import Any, TypeVar
 
 from windvane.checks import integer
-from windvane.errors import InvalidType, WorkersLost
+from windvane.errors import InvalidArgument, InvalidType, WorkersLost
+from windvane.spaces import Domain
 
 Found = TypeVar("Found")
 OnProgress = Callable[[int, int], None]
+
+
+def refuse_contexts(space: Any) -> None:
+    """Nothing can be simulated where something is observed and not chosen."""
+    if isinstance(space, Domain) and space.contexts:
+        raise InvalidArgument(
+            f"space: has contexts ({', '.join(space.contexts)}), and nobody knows how these will go; "
+            "calibrate on the space without them"
+        )
+
+
+def length_and_jump(steps: Any, jump_at: Any) -> tuple[int, int]:
+    """The steps of a run, and the one at which it jumps: the middle unless stated."""
+    length = integer("steps", steps, at_least=2)
+    when = length // 2 + 1 if jump_at is None else integer("jump_at", jump_at, at_least=2, at_most=length)
+    return length, when
 
 
 def check_jobs(jobs: Any, on_progress: Any) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 
 from windvane.calibration.figure import draw
 from windvane.calibration.rows import CalibrationRow, Delay
-from windvane.calibration.text import aligned, interval, percent, steps
+from windvane.calibration.text import interval, percent, steps
 from windvane.checks import real
 from windvane.errors import InvalidArgument
-from windvane.plots import html
+from windvane.plots.report import TableReport
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(TableReport):
     """The report of `calibrate`: print it, plot it, let it choose.
 
     >>> import windvane as wv
@@ -114,16 +114,6 @@ class Calibration:
     def title(self) -> str:
         """What was simulated, in a line."""
         return f"{self.algorithm} on {self.about}"
-
-    def __str__(self) -> str:
-        table = aligned(self.headings, self.cells)
-        return "\n".join([self.title, "", table, "", *self.notes])
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        headings = ["\n".join(heading).strip() for heading in self.headings]
-        head = html.paragraphs([self.title])
-        return f"<div>{head}{html.table(headings, self.cells)}{html.paragraphs(self.notes)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 

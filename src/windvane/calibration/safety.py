@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from windvane.algorithms import make
-from windvane.calibration.jobs import OnProgress, all_runs, check_jobs
+from windvane.calibration.jobs import OnProgress, all_runs, check_jobs, length_and_jump, refuse_contexts
 from windvane.calibration.safety_report import SafetyCalibration, SafetyRow
 from windvane.calibration.safety_runs import Quantity, SafetyPlan, safety_run
 from windvane.checks import integer, real
@@ -74,11 +74,7 @@ def calibrate_safety(
     >>> report.rows[0].safe, 0.0 <= report.rows[0].share <= 1.0
     (0.9, True)
     """
-    if isinstance(space, Domain) and space.contexts:
-        raise InvalidArgument(
-            f"space: has contexts ({', '.join(space.contexts)}), and nobody knows how these will go; "
-            "calibrate on the space without them"
-        )
+    refuse_contexts(space)
     constraints = constraint_names(constraints, RESERVED)
     levels = [safe] if isinstance(safe, float) else listed("safe", safe, "probabilities, 0.5 to below 1")
     if len({*levels}) < len(levels):
@@ -99,7 +95,7 @@ def calibrate_safety(
     kernel = told[0] if true_kernel is None else true_kernel
     noise = told[1] if true_noise_variance is None else true_noise_variance
     objective = _quantity("the objective", space, kernel, noise, 0.0, assumed)
-    length = integer("steps", steps, at_least=2)
+    length, when = length_and_jump(steps, jump_at)
     sizes = [real("jumps", each, above=0.0, at_most=1.0) for each in jumps]
     plan = SafetyPlan(
         space=space,
@@ -111,9 +107,7 @@ def calibrate_safety(
         margin=real("margin", margin, at_least=0.0),
         rate=real("rate", rate, at_least=0.0, at_most=1.0),
         jumps=(0.0, *dict.fromkeys(sizes)),
-        jump_at=length // 2 + 1
-        if jump_at is None
-        else integer("jump_at", jump_at, at_least=2, at_most=length),
+        jump_at=when,
         steps=length,
         seed=integer("seed", seed, at_least=0),
     )

@@ -11,10 +11,10 @@ import numpy as np
 
 from windvane.calibration.figure import draw_safety
 from windvane.calibration.rows import CONFIDENCE, NORMAL_QUANTILE
-from windvane.calibration.text import aligned, interval, percent
+from windvane.calibration.text import interval, percent
 from windvane.checks import Array, real
 from windvane.errors import InvalidArgument
-from windvane.plots import html
+from windvane.plots.report import TableReport
 from windvane.theory.proportion import wilson
 
 
@@ -74,7 +74,7 @@ class SafetyRow:
 
 
 @dataclass(frozen=True, eq=False)
-class SafetyCalibration:
+class SafetyCalibration(TableReport):
     """The report of `calibrate_safety`: print it, plot it, let it choose."""
 
     algorithm: str
@@ -123,6 +123,10 @@ class SafetyCalibration:
     # -- as text -------------------------------------------------------------------------------------
 
     @property
+    def _jumps(self) -> bool:
+        return any(row.jump for row in self.rows)
+
+    @property
     def headings(self) -> list[tuple[str, ...]]:
         """The columns of the table, each in two lines."""
         jump = [("", "jump")] if self._jumps else []
@@ -130,10 +134,6 @@ class SafetyCalibration:
             *[("", "safe"), *jump, ("points that", "violate"), ("runs with", "any violation")],
             *[("worst", "run"), ("mean", "objective")],
         ]
-
-    @property
-    def _jumps(self) -> bool:
-        return any(row.jump for row in self.rows)
 
     @property
     def cells(self) -> list[list[str]]:
@@ -169,15 +169,6 @@ class SafetyCalibration:
         """What was simulated, in a line."""
         return f"{self.algorithm} on {self.about}, rate {self.rate:g}"
 
-    def __str__(self) -> str:
-        return "\n".join([self.title, "", aligned(self.headings, self.cells), "", *self.notes])
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        headings = ["\n".join(heading).strip() for heading in self.headings]
-        head, table = html.paragraphs([self.title]), html.table(headings, self.cells)
-        return f"<div>{head}{table}{html.paragraphs(self.notes)}</div>"
-
     # -- as data ---------------------------------------------------------------------------------------
 
     def records(self) -> list[dict[str, Any]]:
@@ -204,12 +195,7 @@ class SafetyCalibration:
             "algorithm": self.algorithm,
             "about": self.about,
             "assumed": list(self.assumed),
-            "rate": self.rate,
-            "jump_at": self.jump_at,
-            "margin": self.margin,
-            "steps": self.steps,
-            "runs": self.runs,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("rate", "jump_at", "margin", "steps", "runs", "seed")},
             "summary": self.records(),
             "rows": [
                 {

@@ -1,9 +1,8 @@
-"""Numbers and tables as plain text."""
+"""Numbers of calibrations as plain text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 
 def percent(share: float) -> str:
@@ -31,27 +30,3 @@ def steps(delay: float, rest: int) -> str:
     ('3', '>100')
     """
     return f"{delay:.0f}" if math.isfinite(delay) else f">{rest}"
-
-
-def aligned(headings: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
-    """Columns under headings of several lines; the first to the left, the others to the right.
-
-    >>> print(aligned([("", "delta"), ("runs", "with any")], [["0.01", "0.4%"], ["0.1", "12.0%"]]))
-               runs
-    delta  with any
-    -----  --------
-    0.01       0.4%
-    0.1       12.0%
-    """
-    lines = [list(line) for line in zip(*headings, strict=True)]
-    widths = [max(map(len, column)) for column in zip(*lines, *rows, strict=True)]
-    rule = ["-" * width for width in widths]
-
-    def line(cells: Sequence[str]) -> str:
-        first, *others = [
-            f"{cell:<{width}}" if number == 0 else f"{cell:>{width}}"
-            for number, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join([first, *others]).rstrip()
-
-    return "\n".join(map(line, [*lines, rule, *rows]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.place import EXTRA, add_database, database
-from windvane.cli.studies.common import say
+from windvane.cli.studies.common import answer
 from windvane.cli.verbs import VerbParser
 from windvane.extras import require
 
@@ -38,7 +38,5 @@ def run(given: argparse.Namespace) -> None:
     with database(given) as found:
         size = require("windvane.storage.backup", EXTRA).backup(found, given.path, replace=given.replace)
         count = found.count()
-    if given.json:
-        say({"path": given.path, "bytes": size, "studies": count})
-    else:
-        print(f"{given.path}: {count} {'study' if count == 1 else 'studies'}, {size / 1e6:.1f} MB")
+    said = f"{given.path}: {count} {'study' if count == 1 else 'studies'}, {size / 1e6:.1f} MB"
+    answer(given, {"path": given.path, "bytes": size, "studies": count}, said)

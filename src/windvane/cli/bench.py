@@ -17,11 +17,11 @@ from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
 from windvane.entries import Entry
-from windvane.errors import AlgorithmFailed
 from windvane.experiments import contest, leaderboard
 from windvane.experiments.contest import Arena
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.leaderboard import Leaderboard, LeaderboardLine
+from windvane.experiments.records import write_records
 from windvane.experiments.reproduce import gather
 from windvane.experiments.store import Store
 from windvane.extras import require
@@ -161,13 +161,9 @@ def run(given: argparse.Namespace) -> None:
     workers = running.workers_for(given)
     console = running.console_for(given)
     running.writable(given.out)
-    with Store(given.out / "runs.sqlite") as store:
-        try:
-            results = running.watched("bench", trials_of(cells, seeds), store, workers)
-        except AlgorithmFailed as error:
-            running.kept_traceback(error, given.out)
-            raise
-    running.recorded(given.out / "records.parquet", "bench", cells, seeds, results)
+    with Store(given.out / "runs.sqlite") as store, running.kept_traceback(given.out):
+        results = running.watched("bench", trials_of(cells, seeds), store, workers)
+    write_records(given.out / "records.parquet", "bench", cells, seeds, results)
     found, random = gather(ranked, seeds, results), gather(yardstick, seeds, results)
     unit = {arena.label: random[contest.YARDSTICK, arena.label] for arena in arenas}
     board = leaderboard.rank(found, unit)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from windvane.cli import terminal
+from windvane.cli.reports import add_outputs
 from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
@@ -54,8 +54,7 @@ def register(verb: VerbParser) -> None:
     )
     for name in ("a0", "b0", "a1", "b1"):
         verb.add_argument(f"--{name}", type=float, help="of Assumption 3 (default: from the kernel)")
-    verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write a report and a figure there")
-    verb.add_argument("--json", action="store_true", help="everything as JSON on standard output")
+    add_outputs(verb, "a report and a figure")
     verb.set_defaults(run=run)
 
 

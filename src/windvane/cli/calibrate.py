@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import os
-import re
 from collections.abc import Iterable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-from windvane import triggers
 from windvane.calibration import (
     DELTAS,
     JUMPS,
@@ -22,7 +17,6 @@ from windvane.calibration import (
     calibrate_safety,
 )
 from windvane.checks import integer, one_of, real
-from windvane.cli import terminal
 from windvane.cli.calibrate_safety import (
     SAFE_QUICK,
     SAFE_RUNS,
@@ -31,13 +25,11 @@ from windvane.cli.calibrate_safety import (
     asked_of_safety,
     refuse_without_safe,
 )
-from windvane.cli.running import EXTRA, csv_of, progress
-from windvane.cli.tables import draw
+from windvane.cli.reports import add_outputs, console_for, hand_out
+from windvane.cli.running import progress
 from windvane.cli.verbs import VerbParser
+from windvane.entries import named_parts
 from windvane.experiments.executors import Processes
-from windvane.experiments.figures import save
-from windvane.extras import require
-from windvane.files import write_text
 from windvane.kernels import RBF, Matern32, Matern52
 from windvane.spaces import Box
 
@@ -69,26 +61,13 @@ RUNS, QUICK = 200, 40
 STEPS = 200
 
 
-def _with_delta() -> dict[str, Any]:
-    """The triggers that a delta is all that has to be said of, by the name that people type."""
-    found = {}
-    for name in triggers.__all__:
-        part = getattr(triggers, name)
-        if isinstance(part, type) and dataclasses.is_dataclass(part):
-            needed = [f.name for f in dataclasses.fields(part) if f.default is dataclasses.MISSING]
-            if "delta" in part.__dataclass_fields__ and not needed:
-                found[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()] = part
-    return found
-
-
-TRIGGERS = _with_delta()
+TRIGGERS = {  # those that a delta is all that has to be said of, by the name that people type
+    name: kind for name, kind in named_parts("trigger").items() if "delta" in kind.__dataclass_fields__
+}
 
 
 def _list(values: Iterable[float]) -> str:
     return " ".join(f"{value:g}" for value in values)
-
-
-WIDE = 110  # columns; on a narrower terminal intervals go below their figures
 
 
 def register(verb: VerbParser) -> None:
@@ -153,29 +132,18 @@ def register(verb: VerbParser) -> None:
     add_safety_arguments(verb)
     verb.add_argument("--seed", type=int, default=0, help=shown)
     verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
-    verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and a figure there")
-    verb.add_argument("--json", action="store_true", help="everything as JSON on standard output")
+    add_outputs(verb)
     verb.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> None:
     """Simulate, write, show."""
-    console = terminal.console(extra=EXTRA, stderr=given.json)
     refuse_without_safe(given)
+    console = console_for(given)
     if given.allow is not None:
         real("--allow", given.allow, at_least=0.0, at_most=1.0)
-    if given.out is not None:
-        require("matplotlib", EXTRA)
     report: Calibration | SafetyCalibration = _watched(given)
-    if given.out is not None:
-        write(report, given.out)
-    if given.json:
-        print(json.dumps(report.as_dict(), indent=1))
-    else:
-        _show(console, report)
-    if given.out is not None:
-        files = "calibration.txt, calibration.csv, calibration.json, figure.png, figure.pdf"
-        console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
+    hand_out(report, given, console, name="calibration", records="calibration", unbroken=(0,))
     if given.allow is not None:
         text = _recommended(report, given.allow)
         console.print(text, style="bold", highlight=False, soft_wrap=True)
@@ -220,25 +188,3 @@ def _watched(given: argparse.Namespace) -> Calibration | SafetyCalibration:
         workers: Any = stack.enter_context(Processes(jobs).start()) if jobs > 1 else 1
         found: Calibration | SafetyCalibration = work(**asked, jobs=workers, on_progress=on_progress)
         return found
-
-
-def write(report: Calibration | SafetyCalibration, folder: Path) -> None:
-    """The table, one record per line, every run, and the figure."""
-    write_text(folder / "calibration.txt", f"{report}\n")
-    write_text(folder / "calibration.csv", csv_of(report.records()))
-    write_text(folder / "calibration.json", json.dumps(report.as_dict(), indent=1) + "\n")
-    save(report.plot(), folder)
-
-
-def _show(console: Any, report: Calibration | SafetyCalibration) -> None:
-    text = require("rich.text", EXTRA).Text
-    rows = [[cell if console.width >= WIDE else _folded(cell) for cell in row] for row in report.cells]
-    console.print(text(report.title, style="italic"), soft_wrap=True)
-    draw(console, ["\n".join(lines) for lines in report.headings], rows)
-    for note in report.notes:
-        console.print(note, style="dim", highlight=False)
-
-
-def _folded(cell: str) -> str:
-    """An interval below its figure, and the arguments of a trigger below its name."""
-    return cell.replace(" (", "\n(").replace("), ", ")\n").replace("(delta", "\n(delta")

@@ -66,8 +66,8 @@ def run(given: argparse.Namespace) -> None:
 def _table(console: Any, runs: demo.Runs) -> None:
     rows = []
     for name, rival in demo.RIVALS.items():
-        found = [demo.summary(runs[world, name]) for world in demo.WORLDS]
-        cells = [f"{row.median:.2f}\n{row.low:.2f}–{row.high:.2f}" for row in found]
+        found = [demo.quartiles(runs[world, name]) for world in demo.WORLDS]
+        cells = [f"{median:.2f}\n{low:.2f}–{high:.2f}" for low, median, high in found]
         rows.append((rival.label, rival.told_what, *cells, f"{demo.milliseconds(runs, name):.1f}"))
     hero = list(demo.RIVALS).index("auto")
     console.print()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.place import EXTRA, add_database, database
-from windvane.cli.studies.common import progress, say
+from windvane.cli.studies.common import answer, progress
 from windvane.cli.verbs import VerbParser
 from windvane.extras import require
 
@@ -47,10 +47,7 @@ def run(given: argparse.Namespace) -> int:
 
         findings = list(doctor.examine(found, deep=given.deep, on_study=on_study))
     broken = sum(each.level == "error" for each in findings)
-    if given.json:
-        say({"sound": not broken, "findings": [each.as_dict() for each in findings]})
-        return int(broken > 0)
-    for each in findings:
-        print(f"{MARKS[each.level]}{each}")
-    print(f"{broken} things are broken" if broken > 1 else "one thing is broken" if broken else "all is well")
+    plain = {"sound": not broken, "findings": [each.as_dict() for each in findings]}
+    said = f"{broken} things are broken" if broken > 1 else "one thing is broken" if broken else "all is well"
+    answer(given, plain, *(f"{MARKS[each.level]}{each}" for each in findings), said)
     return int(broken > 0)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from windvane.checks import integer
 from windvane.cli import terminal
 from windvane.cli.columns import add_columns, columns_from
-from windvane.cli.running import EXTRA, csv_of, progress
+from windvane.cli.reports import add_outputs, console_for, hand_out
+from windvane.cli.running import EXTRA, progress
 from windvane.cli.spaces import add_space_arguments, space_from
-from windvane.cli.tables import draw
 from windvane.cli.verbs import VerbParser
-from windvane.experiments.figures import save
-from windvane.extras import require
-from windvane.files import write_text
-from windvane.replay import Replay, read_log, replay
+from windvane.replay import read_log, replay
 from windvane.spelling import spelt_constraints
 
 DESCRIPTION = """\
@@ -39,8 +34,6 @@ there are times, as numbers or as 2026-01-31T12:00:00. A JSON line is {"x": [0.1
 Parquet has the columns of CSV. What a study exported is read as well. With --out FOLDER: replay.txt,
 replay.json, events.csv (one line per algorithm and measurement), figure.png and figure.pdf. How to read them:
 docs/how-to/replay.md."""
-
-WIDE = 110  # columns; on a narrower terminal intervals go below their figures
 
 
 def register(verb: VerbParser) -> None:
@@ -76,17 +69,14 @@ def register(verb: VerbParser) -> None:
         "--warmup", type=int, metavar="N", help="first measurements not scored; default: 10, or a quarter"
     )
     verb.add_argument("--seed", type=int, default=0, help=shown)
-    verb.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and a figure there")
-    verb.add_argument("--json", action="store_true", help="everything as JSON on standard output")
+    add_outputs(verb)
     add_space_arguments(verb)
     verb.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> None:
     """Read, replay, write, show."""
-    console = terminal.console(extra=EXTRA, stderr=given.json)
-    if given.out is not None:
-        require("matplotlib", EXTRA)
+    console = console_for(given)
     space = space_from(given)
     integer("--seed", given.seed, at_least=0)
     constraints = spelt_constraints(given.constraint, "--constraint")
@@ -116,39 +106,4 @@ def run(given: argparse.Namespace) -> None:
             constraints=constraints or None,
             on_progress=on_progress,
         )
-    if given.out is not None:
-        write(found, given.out)
-    if given.json:
-        print(json.dumps(found.as_dict(), indent=1, allow_nan=False))
-    else:
-        _show(console, found)
-    if given.out is not None:
-        files = "replay.txt, replay.json, events.csv, figure.png, figure.pdf"
-        console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
-
-
-def write(found: Replay, folder: Path) -> None:
-    """The report, everything, one line per algorithm and measurement, and the figure."""
-    write_text(folder / "replay.txt", f"{found}\n")
-    write_text(folder / "replay.json", json.dumps(found.as_dict(), indent=1, allow_nan=False) + "\n")
-    write_text(folder / "events.csv", csv_of(found.records()))
-    save(found.plot(), folder)
-
-
-def _show(console: Any, found: Replay) -> None:
-    text = require("rich.text", EXTRA).Text
-    console.print(text(found.about, style="italic"), soft_wrap=True)
-    for warning in found.warnings:
-        console.print(text(warning, style="bold yellow"))
-    for headings, rows in found.tables:
-        shown = [[cell if console.width >= WIDE else _folded(cell) for cell in row] for row in rows]
-        draw(console, ["\n".join(lines) for lines in headings], shown, unbroken=())
-    for line in (*found.resets, *found.violations, *found.beliefs):
-        console.print(text(line), soft_wrap=True)
-    for note in found.notes:
-        console.print(note, style="dim", highlight=False)
-
-
-def _folded(cell: str) -> str:
-    """An interval or an error below its figure."""
-    return cell.replace(" (", "\n(").replace(" ± ", "\n± ")
+    hand_out(found, given, console, name="replay", records="events")

@@ -6,9 +6,9 @@ import argparse
 import os
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +23,14 @@ from windvane.experiments.executors import Workers
 from windvane.experiments.experiment import Cell, Experiment, Setting, trials_of
 from windvane.experiments.measures import Result
 from windvane.experiments.paper import EXPERIMENTS
-from windvane.experiments.report import MARKS, counts, origin, size, write_html, write_markdown
+from windvane.experiments.report import VERDICTS, counts, origin, size, write_html, write_markdown
 from windvane.experiments.reproduce import ExperimentSummary, publish, summaries
 from windvane.experiments.sections import Sections, renewed, short
 from windvane.experiments.store import Store
 from windvane.experiments.trial import RunSpec
 from windvane.extras import require
+from windvane.files import writing
 from windvane.tasks import task
-
-COLOURS = {
-    "holds": "green",
-    "holds in part": "yellow",
-    "does not hold": "red",
-    "undecided": "blue",
-    "not tested": "dim",
-}
 
 
 def register(verb: VerbParser) -> None:
@@ -102,11 +95,12 @@ def run(given: argparse.Namespace) -> None:
                 if sections is not None:
                     sections.keep(summary, given.out)
             found = summaries(given.out, list(EXPERIMENTS))
-            _page(given.out / "report.html", partial(write_html, out=given.out, summaries=found))
+            with writing(given.out / "report.html", "choose another place"):
+                write_html(given.out / "report.html", given.out, found)
             if sections is not None:
                 kept = sections.all(EXPERIMENTS)
-                every = list(EXPERIMENTS.values())
-                _page(given.markdown, partial(write_markdown, summaries=kept, experiments=every))
+                with writing(given.markdown, "choose another place"):
+                    write_markdown(given.markdown, kept, list(EXPERIMENTS.values()))
     if experiments:
         page = _literal(given.out / "report.html")
         console.print(f"Report: [bold]{page}[/bold] ({counts(found)})", soft_wrap=True)
@@ -228,8 +222,10 @@ def _say(console: Any, summary: ExperimentSummary, out: Path, seconds: float) ->
         console.print(f"[dim]{_literal(note)}[/dim]", highlight=False)
     padding = require("rich.padding", EXTRA).Padding
     for claim in summary.claims:
-        mark, colour = MARKS[claim.verdict], COLOURS[claim.verdict]
-        console.print(f"[{colour}]{mark} {claim.verdict}[/]  {_literal(claim.text)}", highlight=False)
+        shown = VERDICTS[claim.verdict]
+        console.print(
+            f"[{shown.colour}]{shown.mark} {claim.verdict}[/]  {_literal(claim.text)}", highlight=False
+        )
         console.print(padding(f"[dim]{_literal(claim.evidence)}[/dim]", (0, 0, 0, 4)), highlight=False)
     files = "table.md, figure.png, figure.pdf, records.parquet"
     console.print(f"{_literal(out / summary.name)}{os.sep}: {files}\n", soft_wrap=True)
@@ -255,21 +251,10 @@ def _command(given: argparse.Namespace, name: str, cells: list[Cell]) -> str:
 def _place_for(page: Path) -> Sections:
     """See now, not after everything, that the page can be written; its sections are kept beside it."""
     sections = Sections(page)
-    try:
+    with writing(f"--markdown {page}", "choose another place"):
         if page.is_dir():
             raise StorageFailure(f"--markdown {page}: is a folder; must be a file")
         sections.make()
         if not os.access(page if page.exists() else page.parent, os.W_OK):
             raise StorageFailure(f"--markdown {page}: cannot be written; choose another place")
-    except OSError as error:
-        if isinstance(error, StorageFailure):
-            raise
-        raise StorageFailure(f"--markdown {page}: {error.strerror or error}; choose another place") from error
     return sections
-
-
-def _page(path: Path, write: Callable[[Path], None]) -> None:
-    try:
-        write(path)
-    except OSError as error:
-        raise StorageFailure(f"{path}: {error.strerror or error}; choose another place") from error

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
-import io
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from windvane.checks import integer
 from windvane.cli import terminal
-from windvane.errors import AlgorithmFailed, InvalidArgument, StorageFailure
+from windvane.errors import AlgorithmFailed, InvalidArgument
 from windvane.experiments.evidence import Adopted
 from windvane.experiments.execution import execute
 from windvane.experiments.executors import Dask, Processes, Workers
-from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import Result
-from windvane.experiments.records import write_records
 from windvane.experiments.store import Store
 from windvane.experiments.trial import RunSpec
 from windvane.extras import require
+from windvane.files import writing
 
 EXTRA = "experiments"
 
@@ -74,15 +71,11 @@ def console_for(given: argparse.Namespace) -> Any:
 
 def writable(out: Path) -> None:
     """Make the folder, and see that files can be written there before anything is computed."""
-    try:
+    with writing(f"--out {out}", "choose a folder you can write to"):
         out.mkdir(parents=True, exist_ok=True)
         probe = out / ".writable"
         probe.touch()
         probe.unlink()
-    except OSError as error:
-        raise StorageFailure(
-            f"--out {out}: {error.strerror or error}; choose a folder you can write to"
-        ) from error
 
 
 @contextlib.contextmanager
@@ -102,25 +95,6 @@ def progress(what: str, out: Path | None) -> Iterator[Callable[[int, int], None]
         yield on_progress
 
 
-def csv_of(records: Sequence[Mapping[str, Any]]) -> str:
-    """One line per record, below their names."""
-    table = io.StringIO()
-    lines = csv.DictWriter(table, records[0], lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(records)
-    return table.getvalue()
-
-
-@contextlib.contextmanager
-def resumable(store: Store) -> Iterator[None]:
-    """Whoever interrupts what happens inside is told that nothing finished is lost."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        error.add_note(f"finished runs are kept in {store.path}; the same command continues where it stopped")
-        raise
-
-
 def watched(
     name: str,
     trials: Sequence[RunSpec],
@@ -131,7 +105,8 @@ def watched(
     on_kept: Callable[[int], None] | None = None,
 ) -> dict[RunSpec, Result]:
     """The results, with a bar that knows how long it will take; `on_kept` hears how many were there."""
-    with terminal.bars(EXTRA, period) as bars, resumable(store):
+    kept = f"finished runs are kept in {store.path}; the same command continues where it stopped"
+    with terminal.bars(EXTRA, period) as bars, terminal.resumable(kept):
         bar = bars.add_task(name, total=len(trials), note="")
 
         def begun(kept: int) -> None:
@@ -167,19 +142,14 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def kept_traceback(error: AlgorithmFailed, out: Path) -> None:
-    """In a file, for whoever wrote the algorithm; the message stays short."""
-    if error.traceback:
-        with contextlib.suppress(OSError):
-            (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
-            error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
-
-
-def recorded(
-    path: Path, name: str, cells: Sequence[Cell], seeds: range, found: dict[RunSpec, Result]
-) -> None:
-    """Write the runs, one row each."""
+@contextlib.contextmanager
+def kept_traceback(out: Path) -> Iterator[None]:
+    """If an algorithm fails inside, in a file, for whoever wrote it; the message stays short."""
     try:
-        write_records(path, name, cells, seeds, found)
-    except OSError as error:
-        raise StorageFailure(f"{path.parent}: {error.strerror or error}; choose another --out") from error
+        yield
+    except AlgorithmFailed as error:
+        if error.traceback:
+            with contextlib.suppress(OSError):
+                (out / "traceback.txt").write_text(error.traceback, encoding="utf-8")
+                error.add_note(f"the whole traceback is in {out / 'traceback.txt'}; finished runs are kept")
+        raise

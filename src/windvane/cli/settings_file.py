@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from windvane.entries import is_number
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.spaces import Candidates
 
@@ -26,7 +27,7 @@ def read_settings(file: str, scale: dict[str, str]) -> Candidates:
     if not lines:
         raise InvalidArgument(f"--candidates {file}: is empty")
     first = [cell.strip() for cell in lines[0][1]]
-    named = not all(_is_number(cell) for cell in first)
+    named = not all(is_number(cell) for cell in first)
     names = first if named else [f"x{i + 1}" for i in range(len(first))]
     for name in names:
         if not name or names.count(name) > 1:
@@ -46,16 +47,8 @@ def read_settings(file: str, scale: dict[str, str]) -> Candidates:
         raise type(error)(f"--candidates {file}: {error}") from None
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _column(cells: list[str]) -> list[Any]:
-    if all(_is_number(cell) for cell in cells):
+    if all(is_number(cell) for cell in cells):
         whole = all(cell.lstrip("+-").isdecimal() for cell in cells)
         return [int(cell) if whole else float(cell) for cell in cells]
     if all(cell.lower() in TRUTH for cell in cells):

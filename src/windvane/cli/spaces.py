@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import ast
-from typing import Any
 
 from windvane.cli.settings_file import read_settings
+from windvane.entries import parsed, typed
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.spaces import Arms, Box, Candidates, Choice, Context, Integer, Parameter, Real, Space
 
@@ -130,7 +129,8 @@ def _parameter(where: str, spelt: str, how: str, observed: bool) -> Parameter:
         options = [option.strip() for option in rest.split(",")]
         if not all(options):
             raise InvalidArgument(f"{where}: an option is empty; must be {how}")
-        choice = Choice([_option(option) for option in options])
+        read = [(option, typed(option)) for option in options]  # a list is none, so it stays text
+        choice = Choice([text if isinstance(value, tuple) else value for text, value in read])
         return Context(choice) if observed else choice
     low, high, *words = rest.split(":") if ":" in rest else ("", "", "?")
     flags = [word for word in words if "=" not in word]
@@ -155,25 +155,8 @@ def _parameter(where: str, spelt: str, how: str, observed: bool) -> Parameter:
 
 
 def _number(where: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}: {text!r} is no number") from None
+    return parsed(float, text, f"{where}: {text!r} is no number")
 
 
 def _whole(where: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}: {text!r} is no whole number") from None
-
-
-def _option(text: str) -> Any:
-    """A number or a truth value if it reads as one, else the text, without its quotes if it has any."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-    return value if isinstance(value, int | float | str) else text
+    return parsed(int, text, f"{where}: {text!r} is no whole number")

@@ -13,11 +13,12 @@ from typing import Any
 from windvane.cli import running
 from windvane.cli.running import EXTRA, counted
 from windvane.cli.tables import draw
-from windvane.errors import AlgorithmFailed, InvalidArgument
+from windvane.errors import InvalidArgument
 from windvane.experiments import adaptivity, adaptivity_page, contest, evidence, race, suite
 from windvane.experiments.executors import Workers
 from windvane.experiments.experiment import trials_of
 from windvane.experiments.outcome import TableOutcome, about, outcome, subjects
+from windvane.experiments.records import write_records
 from windvane.experiments.reproduce import gather
 from windvane.experiments.statistic import MEDIAN
 from windvane.experiments.store import Store
@@ -102,26 +103,26 @@ def run(given: argparse.Namespace, seeds: range, rate: float, command: str) -> N
     def say(kept: int) -> None:
         console.print(plan(fields, seeds, most, kept), highlight=False, markup=False)
 
-    with Store(given.out / "runs.sqlite") as store, _evidence(given, store, console, workers) as take_up:
-        try:
-            take_up(trials_of([cell for some in every.values() for cell in some], seeds))
-            first = [cell for name in every for cell in race.lap(every[name], finishers[name])]
-            trials = trials_of(first, seeds)
-            results = running.watched(given.suite, trials, store, workers, period=SWEEP, on_kept=say)
-            for name, cells in ranked.items():
-                lap = gather(race.lap(cells, ()), seeds, results)
-                ranked[name] = race.rest(cells, lap, finishers[name])
-                every[name] = list(dict.fromkeys((*ranked[name], *yardsticks[name])))
-            trials = trials_of([cell for some in every.values() for cell in some], seeds)
-            if len(trials) > len(results):
-                results = running.watched("second lap", trials, store, workers, period=SWEEP)
-        except AlgorithmFailed as error:
-            running.kept_traceback(error, given.out)
-            raise
+    with (
+        Store(given.out / "runs.sqlite") as store,
+        running.kept_traceback(given.out),
+        _evidence(given, store, console, workers) as take_up,
+    ):
+        take_up(trials_of([cell for some in every.values() for cell in some], seeds))
+        first = [cell for name in every for cell in race.lap(every[name], finishers[name])]
+        trials = trials_of(first, seeds)
+        results = running.watched(given.suite, trials, store, workers, period=SWEEP, on_kept=say)
+        for name, cells in ranked.items():
+            lap = gather(race.lap(cells, ()), seeds, results)
+            ranked[name] = race.rest(cells, lap, finishers[name])
+            every[name] = list(dict.fromkeys((*ranked[name], *yardsticks[name])))
+        trials = trials_of([cell for some in every.values() for cell in some], seeds)
+        if len(trials) > len(results):
+            results = running.watched("second lap", trials, store, workers, period=SWEEP)
     found = []
     for field in fields:
         name = field.table.name
-        running.recorded(given.out / f"{name}.parquet", name, every[name], seeds, results)
+        write_records(given.out / f"{name}.parquet", name, every[name], seeds, results)
         random = gather(yardsticks[name], seeds, results)
         units = {arena.label: random[contest.YARDSTICK, arena.label] for arena in field.arenas}
         found.append(outcome(field, gather(ranked[name], seeds, results), units, seeds, rate))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from windvane.extras import require
@@ -43,6 +44,16 @@ def bars(extra: str = "demo", period: float = RECENT) -> Any:
     return progress.Progress(
         *columns, console=where, speed_estimate_period=period, disable=not where.is_terminal
     )
+
+
+@contextmanager
+def resumable(kept: str) -> Iterator[None]:
+    """Whoever interrupts what happens inside is told what is kept, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        error.add_note(kept)
+        raise
 
 
 def paragraphs(lines: list[str]) -> str:

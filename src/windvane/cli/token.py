@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 
 from windvane.cli import place
+from windvane.cli.studies.common import answer
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
 from windvane.moments import utc
@@ -32,24 +32,20 @@ def _add(given: argparse.Namespace) -> None:
     scopes = ("read",) if given.read_only else ("read", "write")
     with place.database(given, create=True) as database:
         secret = database.tokens.add(given.label, scopes)
-    print(json.dumps({"token": secret, "scopes": scopes}) if given.json else secret)
+    answer(given, {"token": secret, "scopes": scopes}, secret)
 
 
 def _list(given: argparse.Namespace) -> None:
     with place.database(given) as database:
         found = database.tokens.list()
-    if given.json:
-        print(json.dumps([asdict(token) for token in found]))
-        return
     rows = [(str(t.id), " ".join(t.scopes), utc(t.created), t.label) for t in found]
-    print(lines(("id", "scopes", "made", "label"), rows, "no tokens: open to this machine only"))
+    table = lines(("id", "scopes", "made", "label"), rows, "no tokens: open to this machine only")
+    answer(given, [asdict(token) for token in found], table)
 
 
 def _revoke(given: argparse.Namespace) -> None:
     with place.database(given) as database:
         database.tokens.revoke(given.id)
         left = len(database.tokens.list())
-    if given.json:
-        print(json.dumps({"revoked": given.id, "left": left}))
-    elif not left:
-        print("That was the last token: from its next start, the service is open to this machine.")
+    last = "That was the last token: from its next start, the service is open to this machine."
+    answer(given, {"revoked": given.id, "left": left}, *([] if left else [last]))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 from typing import Any
 
 from windvane.cli import place
+from windvane.cli.studies.common import answer
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
 from windvane.moments import utc
 
 NEWS = ("reset", "violation")
+SHOWN = ("id", "url", "study", "on", "created")  # of a webhook: its secret is shown once
 
 
 def register(verb: VerbParser) -> None:
@@ -38,36 +39,21 @@ def register(verb: VerbParser) -> None:
 def _add(given: argparse.Namespace) -> None:
     with place.database(given, create=given.study is None) as database:
         made = database.webhooks.add(given.url, given.study, None, on=given.on or NEWS)
-    if given.json:
-        print(json.dumps(asdict(made)))
-    else:
-        news, whose = " and ".join(f"{kind}s" for kind in made.on), made.study or "every study"
-        print(f"webhook {made.id} for {news} of {whose}; the secret that signs its calls:")
-        print(made.secret)
+    news, whose = " and ".join(f"{kind}s" for kind in made.on), made.study or "every study"
+    said = f"webhook {made.id} for {news} of {whose}; the secret that signs its calls:"
+    answer(given, asdict(made), said, made.secret)
 
 
 def _list(given: argparse.Namespace) -> None:
     with place.database(given) as database:
         hooks, sent = database.webhooks.list(), database.deliveries.recent(100)
-    if given.json:
-        shown = [
-            {
-                "id": h.id,
-                "url": h.url,
-                "study": h.study,
-                "on": list(h.on),
-                "created": h.created,
-                "deliveries": _recent(h.id, sent),
-            }
-            for h in hooks
-        ]
-        print(json.dumps(shown))
-        return
+    shown = [{name: getattr(h, name) for name in SHOWN} | {"deliveries": _recent(h.id, sent)} for h in hooks]
     rows = [
         (str(h.id), h.study or "(every)", ", ".join(h.on), utc(h.created), _last(h.id, sent), h.url)
         for h in hooks
     ]
-    print(lines(("id", "study", "on", "made", "last delivery", "url"), rows, "no webhooks"))
+    table = lines(("id", "study", "on", "made", "last delivery", "url"), rows, "no webhooks")
+    answer(given, shown, table)
 
 
 def _recent(hook: int, sent: list[Any]) -> list[dict[str, Any]]:
@@ -83,5 +69,4 @@ def _last(hook: int, sent: list[Any]) -> str:
 def _remove(given: argparse.Namespace) -> None:
     with place.database(given) as database:
         database.webhooks.remove(given.id)
-    if given.json:
-        print(json.dumps({"removed": given.id}))
+    answer(given, {"removed": given.id})

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from windvane.checks import Array
 from windvane.errors import UnknownName
-from windvane.experiments.leaderboard import Leaderboard, LeaderboardLine, number
+from windvane.experiments.leaderboard import Leaderboard, LeaderboardLine, geometric_mean, number
 from windvane.experiments.results import Group, Results
 from windvane.experiments.statistic import MEDIAN, Statistic
 from windvane.experiments.tables import TextTable
-from windvane.late import stats
+from windvane.replay.account import finite
 
 CLOSE = 1.10
 RESAMPLES = 4000
@@ -105,8 +105,7 @@ def _ratio(value: Array, other: Array) -> Array:
 
 def mean_ratio(found: Sequence[Duel]) -> float:
     """The geometric mean of the ratios to the best rivals."""
-    ratios = [duel.ratio for duel in found]
-    return math.inf if math.inf in ratios else float(stats.gmean(ratios))
+    return geometric_mean([duel.ratio for duel in found])
 
 
 def verdict(subject: str, found: Mapping[str, Sequence[Duel]]) -> str:
@@ -205,13 +204,8 @@ def _figure(line: LeaderboardLine, board: Leaderboard) -> str:
 
 def plain(duel: Duel) -> dict[str, Any]:
     """As JSON; what is infinite is null."""
-    numbers = {"ratio": duel.ratio, "low": duel.low, "high": duel.high}
     return {
-        "task": duel.task,
-        "regret": duel.regret,
-        "rival": duel.rival,
-        "rival_regret": duel.rival_regret,
-        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+        **{name: finite(value) for name, value in asdict(duel).items()},
         "close": duel.close,
         "within_10_percent": duel.finding,
     }

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from windvane.errors import StorageFailure
-from windvane.experiments import adaptivity, figures, heatmap, leaderboard, resets, suite
+from windvane.experiments import adaptivity, leaderboard, resets, suite
 from windvane.experiments.outcome import TableOutcome, about, fresh, plain, told
 from windvane.experiments.stamp import stamp
 from windvane.experiments.statistic import MEDIAN
+from windvane.experiments.store import KEPT
 from windvane.experiments.tables import TextTable
-from windvane.files import whole, write_text
+from windvane.files import write_csv, write_text, writing
+from windvane.plots import leaderboard as heat_map
+from windvane.plots import style
 
 TITLE = "Adaptivity"
 HEADINGS = {False: "Told nothing", True: "Rivals are told kernel, noise and rate"}
@@ -156,14 +157,13 @@ def as_json(found: Sequence[TableOutcome], command: str) -> dict[str, Any]:
 
 def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, command: str) -> None:
     """leaderboard.md; a figure and a .csv of each table; the page once more for the documentation."""
-    try:
+    with writing(folder, KEPT, inside=True):
         folder.mkdir(parents=True, exist_ok=True)
         drawn = {}
         for one in found:
-            figure = heatmap.figure(one.board, bold=tuple(one.duels))
-            drawn[one.name], _ = figures.save(figure, folder, one.name)
-            with whole(folder / f"{one.name}.csv") as draft:
-                _write_csv(one, draft)
+            figure = heat_map(one.board, bold=tuple(one.duels))
+            drawn[one.name], _ = style.save(figure, folder, one.name)
+            write_csv(folder / f"{one.name}.csv", _csv_rows(one))
         names = {name: picture.name for name, picture in drawn.items()}
         write_text(folder / "leaderboard.md", page(found, command, names))
         if markdown is not None:
@@ -174,19 +174,12 @@ def write(found: Sequence[TableOutcome], folder: Path, markdown: Path | None, co
                 shutil.copyfile(drawn[name], copy)
             seen = {name: f"images/{copy.name}" for name, copy in copies.items()}
             write_text(markdown, page(found, command, seen))
-    except OSError as error:
-        raise StorageFailure(
-            f"{error.filename or folder}: {error.strerror or error}; finished runs are kept, "
-            "free some space or choose another place, then run again"
-        ) from error
 
 
-def _write_csv(found: TableOutcome, path: Path) -> None:
+def _csv_rows(found: TableOutcome) -> Iterator[list[Any]]:
     """The leaderboards by each statistic, below one another."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        for name, board in found.boards.items():
-            header, *rows = leaderboard.csv_rows(board)
-            if name == MEDIAN.name:
-                writer.writerow(["statistic", *header])
-            writer.writerows([name, *row] for row in rows)
+    for name, board in found.boards.items():
+        header, *rows = leaderboard.csv_rows(board)
+        if name == MEDIAN.name:
+            yield ["statistic", *header]
+        yield from ([name, *row] for row in rows)

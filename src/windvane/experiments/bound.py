@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from windvane.errors import StorageFailure
-from windvane.experiments import figures
 from windvane.experiments.regret_bounds import MOST_STEPS, BoundProblem
 from windvane.experiments.tables import TextTable
-from windvane.files import write_text
+from windvane.files import write_text, writing
+from windvane.plots import style
 
 GRID = 120  # points a curve of the figure
-TERMS = {"exploration": figures.BLUE, "variance_mismatch": figures.GREEN, "mean_mismatch": figures.PURPLE}
+TERMS = {"exploration": style.BLUE, "variance_mismatch": style.GREEN, "mean_mismatch": style.PURPLE}
 
 
 def plain(problem: BoundProblem) -> dict[str, Any]:
@@ -141,7 +140,7 @@ def markdown(problem: BoundProblem) -> str:
 
 def figure(problem: BoundProblem) -> Any:
     """The terms over the rate and over the horizon, log-log, beside the trivial bound."""
-    page, axes = figures.sheet(1, 2, (10.5, 4.4), sharey=True)
+    page, axes = style.sheet(1, 2, (10.5, 4.4), sharey=True)
     low, high = problem.lambdas or (1.0, 1.0)
     least = min(problem.region or problem.horizon**-4.0, problem.informative or 1.0) / 30.0
     rates = np.geomspace(least, 0.98 / high, GRID)
@@ -162,9 +161,9 @@ def figure(problem: BoundProblem) -> Any:
         panel.loglog(x, total, color="#b5b5b5", lw=5.0, label="Theorem 1", zorder=1)
         panel.grid(lw=0.4, alpha=0.4)
     flat = np.full(len(rates), problem.trivial() / problem.horizon)
-    style = {"color": figures.VERMILION, "ls": "--", "label": "trivial bound"}
-    axes[0, 0].loglog(rates, flat, **style)
-    axes[0, 1].loglog(horizons, trivial, **style)
+    dashed = {"color": style.VERMILION, "ls": "--", "label": "trivial bound"}
+    axes[0, 0].loglog(rates, flat, **dashed)
+    axes[0, 1].loglog(horizons, trivial, **dashed)
     axes[0, 0].set_title(f"T = {problem.horizon}, window from {_interval(problem)}", loc="left", fontsize=10)
     axes[0, 1].set_title(f"eps = {problem.rate:g}", loc="left", fontsize=10)
     axes[0, 0].set_xlabel("rate of change eps")
@@ -172,9 +171,9 @@ def figure(problem: BoundProblem) -> Any:
     axes[0, 0].set_ylabel("bound on the regret per step, $R_T / T$")
     for panel, here in ((axes[0, 0], problem.rate), (axes[0, 1], problem.horizon)):
         if here > 0.0:
-            panel.axvline(here, color=figures.GREY, lw=0.9, ls=":")
+            panel.axvline(here, color=style.GREY, lw=0.9, ls=":")
     axes[0, 0].set_ylim(bottom=1e-2 * problem.trivial() / problem.horizon)
-    figures.legend(page, axes[0, 0], columns=5)
+    style.legend(page, axes[0, 0], columns=5)
     return page
 
 
@@ -187,12 +186,8 @@ def _interval(problem: BoundProblem) -> str:
 
 def write(problem: BoundProblem, folder: Path) -> None:
     """bound.md, bound.json, figure.png and figure.pdf."""
-    try:
+    with writing(f"--out {folder}", "choose a folder you can write to"):
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / "bound.md", markdown(problem))
         write_text(folder / "bound.json", json.dumps(plain(problem), indent=1) + "\n")
-        figures.save(figure(problem), folder)
-    except OSError as error:
-        raise StorageFailure(
-            f"--out {folder}: {error.strerror or error}; choose a folder you can write to"
-        ) from error
+        style.save(figure(problem), folder)

@@ -87,16 +87,6 @@ Runs = dict[tuple[str, str], list[DemoRun]]
 """By world and rival."""
 
 
-@dataclass(frozen=True)
-class DemoSummary:
-    """The figures of one algorithm on one world."""
-
-    median: float
-    low: float
-    high: float
-    resets: float
-
-
 def objective(plan: DemoPlan, world: str, seed: int) -> Any:
     """A world of the plan; all are samples of one Gaussian process on the unit square."""
     if world == "jumps":
@@ -135,16 +125,10 @@ def execute(plan: DemoPlan, jobs: int) -> Iterator[DemoRun]:
             yield future.result()
 
 
-def median(runs: list[DemoRun]) -> float:
-    """The median of R_T / T."""
-    return float(np.median([run.average for run in runs]))
-
-
-def summary(runs: list[DemoRun]) -> DemoSummary:
-    """The figures of one algorithm on one world."""
+def quartiles(runs: list[DemoRun]) -> tuple[float, float, float]:
+    """The lower quartile, the median and the upper quartile of R_T / T."""
     low, middle, high = np.percentile([run.average for run in runs], (25, 50, 75))
-    resets = sum(len(run.resets) for run in runs) / len(runs)
-    return DemoSummary(float(middle), float(low), float(high), resets)
+    return float(low), float(middle), float(high)
 
 
 def milliseconds(runs: Runs, name: str) -> float:
@@ -155,9 +139,8 @@ def milliseconds(runs: Runs, name: str) -> float:
 
 def ahead(runs: Runs, world: str) -> list[str]:
     """The rivals whose median on a world is lower than that of `auto`, best first."""
-    mine = median(runs[world, "auto"])
-    medians = {name: median(runs[world, name]) for name in RIVALS}
-    return sorted((name for name in RIVALS if medians[name] < mine), key=medians.__getitem__)
+    medians = {name: quartiles(runs[world, name])[1] for name in RIVALS}
+    return sorted((name for name in RIVALS if medians[name] < medians["auto"]), key=medians.__getitem__)
 
 
 def first(runs: list[DemoRun]) -> DemoRun:

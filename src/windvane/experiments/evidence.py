@@ -25,7 +25,7 @@ from windvane.experiments.code import code_digest
 from windvane.experiments.measures import Result
 from windvane.experiments.store import Store, fingerprint
 from windvane.experiments.trial import RunSpec
-from windvane.files import whole
+from windvane.files import whole, writing
 
 MEASURED = ("resets", "jumps")  # kept as they are
 MEANS = ("regret", "violated")  # of which the mean is kept
@@ -110,13 +110,11 @@ def read(file: Path) -> Kept:
 
 def write(file: Path, kept: Kept) -> None:
     """Write the runs in an order of their own: the same runs give the same bytes."""
-    try:
+    with writing(file, "choose another place"):
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole(file) as draft, draft.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
             for name in sorted(kept):
                 stream.write(json.dumps(kept[name], sort_keys=True).encode() + b"\n")
-    except OSError as error:
-        raise StorageFailure(f"{file}: {error.strerror or error}; choose another place") from error
 
 
 def gathered(kept: Kept, found: Mapping[RunSpec, Result]) -> Kept:

@@ -8,54 +8,7 @@ from typing import Any
 from windvane.checks import Array
 from windvane.experiments.results import Group, Results
 from windvane.plots.panels import reset_ticks, spread
-from windvane.plots.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    LABELS,
-    LOOKS,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VARIANTS,
-    VERMILION,
-    colour,
-    legend,
-    look,
-    ramp,
-    save,
-    sheet,
-)
-
-__all__ = [
-    "BLACK",
-    "BLUE",
-    "BOLD",
-    "COLOURS",
-    "DASHES",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "PURPLE",
-    "SKY",
-    "VERMILION",
-    "boxes",
-    "clusters",
-    "colour",
-    "curves",
-    "legend",
-    "look",
-    "ramp",
-    "reset_strip",
-    "save",
-    "sheet",
-]
-# By the labels of the paper's figures: most are the algorithm's name in capitals.
-KNOWN = (*LABELS, *VARIANTS, *(name.upper() for name in LOOKS), "auto", "random")
-COLOURS = {label: colour(label) for label in KNOWN}
-DASHES = {label: look(label).dashes for label in KNOWN if look(label).dashes != "-"}
-BOLD = tuple(label for label in KNOWN if look(label).width > 2.0)
+from windvane.plots.style import BLACK, GREY, colour, look
 
 
 def curves(

@@ -6,7 +6,6 @@ The score of a run is R_T / T over that of random search: its median over the sa
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,13 +14,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from windvane.errors import InvalidArgument, StorageFailure
-from windvane.experiments import figures
+from windvane.errors import InvalidArgument
 from windvane.experiments.results import Group, Results
 from windvane.experiments.statistic import MEDIAN, Statistic
+from windvane.experiments.store import KEPT
 from windvane.experiments.tables import TextTable, spread
-from windvane.files import whole, write_text
+from windvane.files import write_csv, write_text, writing
 from windvane.late import stats
+from windvane.plots import style
+from windvane.replay.account import finite
 
 Order = Literal["mean rank", "worst ratio"]
 COLUMNS = (4, 3, 5)  # panels in a row of the figure: the first that leaves the fewest places empty
@@ -150,6 +151,11 @@ def _ratio(value: float, best: float) -> float:
     return value / best if best > 0.0 else math.inf
 
 
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """That of ratios to the best, of which some may be infinite."""
+    return math.inf if math.inf in ratios else float(stats.gmean(ratios))
+
+
 def _standings(
     algorithms: Sequence[str], lines: Sequence[LeaderboardLine], order: Order
 ) -> tuple[Standing, ...]:
@@ -158,7 +164,7 @@ def _standings(
         own = [line for line in lines if line.algorithm == algorithm]
         ratios = [line.ratio for line in own]
         worst = max(own, key=lambda line: line.ratio)
-        mean = math.inf if math.inf in ratios else float(stats.gmean(ratios))
+        mean = geometric_mean(ratios)
         summary.append(
             Standing(0, algorithm, float(np.mean([line.rank for line in own])), mean, worst.ratio, worst.task)
         )
@@ -278,17 +284,11 @@ def plain(board: Leaderboard, notes: Sequence[str], command: str) -> dict[str, A
 
 
 def _finite(record: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in record.items()}
-
-
-def write_csv(board: Leaderboard, path: Path) -> None:
-    """One row an algorithm and task, with the algorithm's overall figures in the last columns."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerows(csv_rows(board))
+    return {name: finite(value) for name, value in record.items()}
 
 
 def csv_rows(board: Leaderboard) -> list[list[Any]]:
-    """The names of the columns, then the rows."""
+    """The names of the columns, then a row per algorithm and task; overall figures in the last columns."""
     overall_of = {standing.algorithm: asdict(standing) for standing in board.standings}
     extra = ("position", "mean_rank", "ratio", "worst_ratio")
     return [
@@ -307,7 +307,7 @@ def figure(board: Leaderboard) -> Any:
     columns = min((min(c, panels) for c in COLUMNS), key=lambda c: -panels % c)
     rows = math.ceil(panels / columns)
     width = 1.6 + 0.065 * max(map(len, names)) + 2.5 * columns
-    page, axes = figures.sheet(rows, columns, (width, rows * (0.95 + 0.24 * len(names)) + 0.2), sharey=True)
+    page, axes = style.sheet(rows, columns, (width, rows * (0.95 + 0.24 * len(names)) + 0.2), sharey=True)
     flat = list(axes.flat)
     for panel in flat[panels:]:
         panel.set_axis_off()
@@ -319,9 +319,9 @@ def figure(board: Leaderboard) -> Any:
     _overall_panel(flat[0], board)
     for panel, task in zip(flat[1:], board.tasks, strict=False):
         lines = [board.line(name, task) for name in names]
-        panel.axvline(1.0, color=figures.GREY, lw=0.9, ls=":")
+        panel.axvline(1.0, color=style.GREY, lw=0.9, ls=":")
         for place, line in zip(places, lines, strict=True):
-            shade = figures.colour(line.algorithm)
+            shade = style.colour(line.algorithm)
             panel.plot((line.score_low, line.score_high), (place, place), color=shade, lw=2.6, alpha=0.45)
             panel.plot(
                 line.score, place, "o", ms=6.5, color=shade, mec="black", mew=0.9 * (line.ratio == 1.0)
@@ -340,7 +340,7 @@ def figure(board: Leaderboard) -> Any:
 def _overall_panel(panel: Any, board: Leaderboard) -> None:
     top = max([s.worst_ratio for s in board.standings if math.isfinite(s.worst_ratio)], default=2.0)
     for place, s in enumerate(board.standings):
-        shade = figures.colour(s.algorithm)
+        shade = style.colour(s.algorithm)
         if math.isfinite(s.ratio):
             panel.plot((s.ratio, s.worst_ratio), (place, place), color=shade, lw=1.0, alpha=0.8)
             panel.plot(s.worst_ratio, place, "|", ms=8, mew=1.6, color=shade)
@@ -356,14 +356,8 @@ def _overall_panel(panel: Any, board: Leaderboard) -> None:
 
 def write(board: Leaderboard, folder: Path, notes: Sequence[str], command: str) -> None:
     """leaderboard.md, leaderboard.csv, figure.png and figure.pdf."""
-    try:
+    with writing(folder, KEPT, inside=True):
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / "leaderboard.md", markdown(board, notes, command))
-        with whole(folder / "leaderboard.csv") as draft:
-            write_csv(board, draft)
-        figures.save(figure(board), folder)
-    except OSError as error:
-        raise StorageFailure(
-            f"{error.filename or folder}: {error.strerror or error}; finished runs are kept, "
-            "free some space or choose another --out, then run again"
-        ) from error
+        write_csv(folder / "leaderboard.csv", csv_rows(board))
+        style.save(figure(board), folder)

@@ -14,9 +14,10 @@ import numpy as np
 from windvane.experiments.evidence import STEPS
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import Result
+from windvane.experiments.store import KEPT
 from windvane.experiments.trial import Call, RunSpec
 from windvane.extras import require
-from windvane.files import whole
+from windvane.files import whole, writing
 
 
 def write_records(
@@ -46,7 +47,7 @@ def write_records(
         columns["total"] = [_total(result) for _, _, result in lines]
     for array in arrays:
         columns[array] = [result.get(array) for _, _, result in lines]
-    with whole(path) as draft:
+    with writing(path.parent, KEPT, inside=True), whole(path) as draft:
         parquet.write_table(arrow.table(columns), draft, compression="zstd")
 
 

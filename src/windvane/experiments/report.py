@@ -7,29 +7,34 @@ import html
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from windvane.experiments.claims import RULE, Claim, Verdict
 from windvane.experiments.experiment import Experiment
-from windvane.experiments.paper.differences import DIFFERENCES, HEADINGS
+from windvane.experiments.paper.differences import DIFFERENCES
 from windvane.experiments.reproduce import ExperimentSummary
 from windvane.experiments.stamp import section_at
 from windvane.experiments.tables import line
 from windvane.files import write_text
 
-MARKS: dict[Verdict, str] = {
-    "holds": "✓",
-    "holds in part": "◐",
-    "does not hold": "✗",
-    "undecided": "?",
-    "not tested": "·",
+
+class Shown(NamedTuple):
+    """How a verdict is shown: its mark, its class in HTML, its colour in a shell, and of several claims."""
+
+    mark: str
+    name: str
+    colour: str
+    plural: str
+
+
+VERDICTS: dict[Verdict, Shown] = {
+    "holds": Shown("✓", "yes", "green", "hold"),
+    "holds in part": Shown("◐", "part", "yellow", "hold in part"),
+    "does not hold": Shown("✗", "no", "red", "do not hold"),
+    "undecided": Shown("?", "open", "blue", "undecided"),
+    "not tested": Shown("·", "none", "dim", "not tested"),
 }
-CLASSES: dict[Verdict, str] = {
-    "holds": "yes",
-    "holds in part": "part",
-    "does not hold": "no",
-    "undecided": "open",
-    "not tested": "none",
-}
+MARKS = {verdict: shown.mark for verdict, shown in VERDICTS.items()}
 TITLE = "Event-triggered time-varying Bayesian optimisation, reproduced"
 SETTLED = "The paper's contradictions, slips and silences, and how each was settled"
 OLD = "of earlier code"
@@ -66,14 +71,7 @@ def counts(summaries: Sequence[ExperimentSummary]) -> str:
     'no claims'
     """
     found = Counter(claim.verdict for summary in summaries for claim in summary.claims)
-    plural: dict[Verdict, str] = {
-        "holds": "hold",
-        "holds in part": "hold in part",
-        "does not hold": "do not hold",
-        "undecided": "undecided",
-        "not tested": "not tested",
-    }
-    parts = [f"{found[v]} {v if found[v] == 1 else plural[v]}" for v in MARKS if found[v]]
+    parts = [f"{found[v]} {v if found[v] == 1 else VERDICTS[v].plural}" for v in VERDICTS if found[v]]
     return ", ".join(parts) or "no claims"
 
 
@@ -87,11 +85,9 @@ def write_html(path: Path, out: Path, summaries: Sequence[ExperimentSummary]) ->
     settled = "".join(
         f"<tr><th colspan='3'>{html.escape(group)}</th></tr>"
         + "".join(
-            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in one[1:]) + "</tr>"
-            for one in DIFFERENCES
-            if one.kind == kind
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in one) + "</tr>" for one in found
         )
-        for kind, group in HEADINGS.items()
+        for group, found in DIFFERENCES.items()
     )
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -146,7 +142,7 @@ def _section(summary: ExperimentSummary, out: Path) -> str:
     picture = base64.b64encode((out / summary.name / "figure.png").read_bytes()).decode()
     rows = "".join(
         f"<tr><td>{html.escape(claim.text)}</td>"
-        f"<td class='verdict {CLASSES[claim.verdict]}'>{MARKS[claim.verdict]} {claim.verdict}</td>"
+        f"<td class='verdict {VERDICTS[claim.verdict].name}'>{MARKS[claim.verdict]} {claim.verdict}</td>"
         f"<td>{html.escape(claim.evidence)}</td></tr>"
         for claim in summary.claims
     )
@@ -233,9 +229,9 @@ def _of_earlier_code(section: str) -> str:
 def differences() -> list[str]:
     """What had to be settled, in Markdown."""
     lines = [f"## {SETTLED}"]
-    for kind, group in HEADINGS.items():
+    for group, found in DIFFERENCES.items():
         lines += ["", f"### {group}", "", "| where | what | settled |", "|:--|:--|:--|"]
-        lines += [line(one[1:]) for one in DIFFERENCES if one.kind == kind]
+        lines += map(line, found)
     return lines
 
 

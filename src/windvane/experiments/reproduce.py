@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from windvane.errors import StorageFailure
-from windvane.experiments import figures
 from windvane.experiments.claims import Claim
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.measures import Result
 from windvane.experiments.records import write_records
 from windvane.experiments.results import Group, Results
 from windvane.experiments.stamp import Stamp, stamp
-from windvane.experiments.store import fingerprint
+from windvane.experiments.store import KEPT, fingerprint
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import RunSpec, digest_of_code
-from windvane.files import write_text
+from windvane.files import write_text, writing
+from windvane.plots import style
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def publish(
         )
         for trial in first_runs(cells, seeds[0])
     )
-    try:
+    with writing(folder, KEPT, inside=True):
         folder.mkdir(parents=True, exist_ok=True)
         write_records(folder / "records.parquet", experiment.name, cells, seeds, results)
         summary = ExperimentSummary(
@@ -152,15 +152,8 @@ def publish(
         )
         heading = f"# {experiment.source}: {experiment.title}\n\n"
         write_text(folder / "table.md", heading + summary.table.markdown() + "\n")
-        figures.save(experiment.figure(found), folder)
+        style.save(experiment.figure(found), folder)
         summary.write(folder / "summary.json")
-    except OSError as error:
-        if isinstance(error, StorageFailure):
-            raise
-        raise StorageFailure(
-            f"{error.filename or folder}: {error.strerror or error}; finished runs are kept, "
-            "free some space or choose another --out, then run again"
-        ) from error
     return summary
 
 

@@ -23,6 +23,7 @@ from windvane.experiments.measures import Result
 from windvane.experiments.trial import RunSpec
 
 SECONDS = 0.5
+KEPT = "finished runs are kept, free some space or choose another place, then run again"
 BUSY = 30.0  # seconds to wait for another process that writes
 CODE = "code"  # in the description of a kept run: the digest of the code that made it
 PRINT = 16  # characters of a fingerprint

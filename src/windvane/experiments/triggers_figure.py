@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from windvane.experiments import figures
 from windvane.experiments.triggers import (
     DELTAS,
     DRIFT_STEPS,
@@ -23,11 +22,12 @@ from windvane.experiments.triggers import (
     median,
     noticed,
 )
+from windvane.plots import style
 
 COLOURS = dict(
     zip(
         WATCHING_CHANGE,
-        (figures.VERMILION, figures.ORANGE, figures.BLUE, figures.GREEN, figures.PURPLE),
+        (style.VERMILION, style.ORANGE, style.BLUE, style.GREEN, style.PURPLE),
         strict=True,
     )
 )
@@ -37,7 +37,7 @@ WIDTHS = {label("Likelihood", 0.1): 4.5}  # it lies below ExactBound nearly ever
 
 def figure(study: TriggerStudy) -> Any:
     """False alarms, jumps, drift by rate, and the slowest drift over time."""
-    page, axes = figures.sheet(2, 2, (10.5, 7.4))
+    page, axes = style.sheet(2, 2, (10.5, 7.4))
     _promises(axes[0, 0], study)
     _by_value(axes[0, 1], study.delays, SIZES)
     axes[0, 1].set_xlabel("size s of the jump")
@@ -45,7 +45,7 @@ def figure(study: TriggerStudy) -> Any:
     axes[0, 1].set_title(f"A jump after {QUIET_STEPS} quiet steps; delta = 0.1", loc="left", fontsize=10)
     _medians(axes[1, 0], study)
     _over_time(axes[1, 1], study, RATES[0])
-    figures.legend(page, axes[0, 1], columns=5)
+    style.legend(page, axes[0, 1], columns=5)
     return page
 
 
@@ -57,15 +57,15 @@ def _style(name: str) -> dict[str, Any]:
 def _promises(panel: Any, study: TriggerStudy) -> None:
     width = 0.19
     places = np.arange(len(DELTAS))
-    for number, (name, style) in enumerate(zip(WITH_DELTA, WATCHING_CHANGE, strict=False)):
+    for number, (name, shown) in enumerate(zip(WITH_DELTA, WATCHING_CHANGE, strict=False)):
         counts = [study.false_alarms(label(name, delta)) for delta in DELTAS]
         shares = np.array([count / runs for count, runs in counts])
         ends = np.array([interval(*pair) for pair in counts]).T
         at = places + (number - 1.5) * width
-        panel.bar(at, shares, 0.9 * width, color=COLOURS[style])
-        panel.errorbar(at, shares, np.abs(ends - shares), fmt="none", ecolor=figures.BLACK, lw=1, capsize=2)
+        panel.bar(at, shares, 0.9 * width, color=COLOURS[shown])
+        panel.errorbar(at, shares, np.abs(ends - shares), fmt="none", ecolor=style.BLACK, lw=1, capsize=2)
     for place, delta in zip(places, DELTAS, strict=True):
-        panel.hlines(delta, place - 0.45, place + 0.45, color=figures.BLACK, ls="--", lw=1.2)
+        panel.hlines(delta, place - 0.45, place + 0.45, color=style.BLACK, ls="--", lw=1.2)
     panel.set_xticks(places, [f"delta = {delta:g}" for delta in DELTAS])
     panel.set_ylabel("static runs with an alarm")
     panel.set_title("False alarms; the dashes are the promise", loc="left", fontsize=10)

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from windvane.checks import Array
-from windvane.errors import StorageFailure
-from windvane.experiments import figures
 from windvane.experiments.claims import Claim, verdict_of
 from windvane.experiments.report import MARKS
 from windvane.experiments.stamp import stamp
@@ -38,7 +36,8 @@ from windvane.experiments.triggers import (
     noticed,
 )
 from windvane.experiments.triggers_figure import figure
-from windvane.files import write_text
+from windvane.files import write_text, writing
+from windvane.plots import style
 
 LEMMA, EXACT, EVIDENCE = (label(name, 0.1) for name in ("PosteriorBound", "ExactBound", "EDetector"))
 ABOUT = """\
@@ -215,16 +214,12 @@ def markdown(study: TriggerStudy, command: str, picture: str) -> str:
 
 def write(study: TriggerStudy, folder: Path, command: str, page: Path | None = None) -> None:
     """triggers.md, triggers.json and the figure; and the same page elsewhere, its picture in images/."""
-    try:
+    with writing(folder, "choose a place you can write to", inside=True):
         write_text(folder / "triggers.md", markdown(study, command, "figure.png"))
         write_text(folder / "triggers.json", json.dumps(study.plain) + "\n")
-        figures.save(figure(study), folder)
+        style.save(figure(study), folder)
         if page is not None:
             images = page.parent / "images"
             images.mkdir(parents=True, exist_ok=True)
             write_text(page, markdown(study, command, "images/triggers.png"))
             (images / "triggers.png").write_bytes((folder / "figure.png").read_bytes())
-    except OSError as error:
-        raise StorageFailure(
-            f"{error.filename or folder}: {error.strerror or error}; choose a place you can write to"
-        ) from error

@@ -10,7 +10,8 @@ import numpy as np
 from windvane.checks import Array
 from windvane.data import Event
 from windvane.hypothesis_names import CHANGED, MOVED, SEASON, SWING, by_present_name
-from windvane.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, text
+from windvane.plots.panels import beside
+from windvane.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
 SHOWN = 7  # hypotheses with a colour of their own
 COLOURS = (BLUE, SKY, GREEN, YELLOW, ORANGE, PURPLE, "#222222")
@@ -60,13 +61,4 @@ def stack(panel: Any, places: Array, events: Sequence[Event]) -> None:
     panel.stackplot(places, *found.values(), colors=shades, labels=list(found), alpha=0.85, lw=0)
     panel.set_ylim(0.0, 1.0)
     handles, labels = panel.get_legend_handles_labels()
-    panel.legend(
-        handles[::-1],
-        labels[::-1],
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        frameon=False,
-        fontsize=text(8),
-        handlelength=1.2,
-        labelspacing=0.3,
-    )
+    beside(panel, handles[::-1], labels[::-1], handlelength=1.2, labelspacing=0.3)

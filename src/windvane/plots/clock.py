@@ -44,8 +44,10 @@ def since_first(times: Array) -> tuple[Array, str]:
     return times, "time"
 
 
-def caption_time(panel: Any, caption: str) -> None:
-    """Say what the axis of time is, and write dates where they are dates."""
+def caption_time(panel: Any, caption: str, places: Array) -> None:
+    """Say what the axis of time is, write dates where they are dates, and leave a little room at the ends."""
+    pad = 0.01 * float(places[-1] - places[0]) or 0.5
+    panel.set_xlim(places[0] - pad, places[-1] + pad)
     panel.set_xlabel(caption, fontsize=text(9))
     if caption == DATES:
         dates = require("matplotlib.dates", EXTRA)

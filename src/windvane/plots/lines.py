@@ -151,11 +151,6 @@ def axis_label(name: str, parameter: Any) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def is_log(parameter: Any) -> bool:
-    """Whether a parameter is drawn on a log scale."""
-    return bool(getattr(parameter, "log", False))
-
-
 def _few(what: str, count: int) -> None:
     if count > LEVELS:
         raise InvalidArgument(f"along: {count} {what} are more than can be told apart; at most {LEVELS}")

@@ -59,3 +59,9 @@ def change_lines(panels: Iterable[Any], changes: Sequence[float], label: str = "
         for place, step in enumerate(changes):
             named = label if number == place == 0 else None
             panel.axvline(step, color=BLACK, lw=1.0, ls=(0, (1, 1.5)), zorder=0.5, label=named)
+
+
+def beside(panel: Any, *named: Sequence[Any], **options: Any) -> None:
+    """A legend right of its panel, where it hides nothing; of what is `named`, or of all."""
+    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False, "fontsize": text(8)}
+    panel.legend(*named, **place, **{"handlelength": 1.6, **options})

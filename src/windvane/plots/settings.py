@@ -10,15 +10,13 @@ import numpy as np
 from windvane.checks import Array
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.extras import require
 from windvane.optimizer import Optimizer
 from windvane.plots.clock import Clock, axis, caption_time
 from windvane.plots.inputs import changes_of, event_of
-from windvane.plots.lines import axis_label, coordinate_name, is_log
+from windvane.plots.lines import axis_label, coordinate_name
 from windvane.plots.panels import change_lines
-from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import optimizer_of
-from windvane.plots.style import BLACK, BLUE, VERMILION, legend, log_scale, sheet, text
+from windvane.plots.style import BLACK, BLUE, VERMILION, legend, log_scale, sheet, text, whole_numbers
 from windvane.spaces import Choice, Integer, Space
 
 MOST = 60  # times at which the believed best is worked out
@@ -74,9 +72,7 @@ def settings(
                 label=None if number else "reset",
             )  # fmt: skip
     change_lines(axes[:, 0], [by_step[step] for step in known if step in by_step])
-    caption_time(axes[-1, 0], clock)
-    pad = 0.01 * float(places[-1] - places[0]) or 0.5
-    axes[-1, 0].set_xlim(places[0] - pad, places[-1] + pad)
+    caption_time(axes[-1, 0], clock, places)
     if title:
         axes[0, 0].set_title(title, loc="left", fontsize=text(10))
     legend(page, axes[0, 0], 4)
@@ -144,7 +140,7 @@ def _dress(panel: Any, name: Any, parameter: Any, levels: Sequence[Any], whole: 
     if levels:
         panel.set_yticks(range(len(levels)), [str(each) for each in levels])
         panel.set_ylim(-0.5, len(levels) - 0.5)
-    elif parameter is not None and is_log(parameter):
+    elif getattr(parameter, "log", False):
         log_scale(panel, "y", parameter.lo, parameter.hi)
     elif name is None or isinstance(parameter, Integer) or (parameter is None and whole):
-        panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
+        whole_numbers(panel, "y")

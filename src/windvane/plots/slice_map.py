@@ -9,11 +9,9 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
-from windvane.extras import require
 from windvane.plots.lines import Line
-from windvane.plots.picture import EXTRA
 from windvane.plots.snapshots import Snapshot, Snapshots
-from windvane.plots.style import VERMILION, legend, log_scale, says, sheet, text
+from windvane.plots.style import VERMILION, legend, log_scale, says, sheet, text, whole_numbers
 from windvane.tasks.base import Task
 
 PALETTE = "viridis"  # its lightness rises steadily, so colour-blind readers lose nothing
@@ -47,12 +45,7 @@ def slice_map(source: Snapshots, kept: Sequence[Snapshot], task: Task | None, ti
         says(below, "the truth, and where it is largest")
     for panel in axes[:, 0]:
         panel.set_ylabel(shape.label, fontsize=text(9))
-        if shape.log:
-            log_scale(panel, "y", float(shape.places[0]), float(shape.places[-1]))
-        if shape.whole and not shape.log:
-            panel.yaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
-        if shape.names:
-            panel.set_yticks(shape.places, shape.names)
+        dress(panel, "y", shape)
     axes[-1, 0].set_xlim(steps[0] - 0.5, steps[-1] + 0.5)
     axes[-1, 0].set_xlabel("step", fontsize=text(9))
     page.colorbar(mesh, ax=list(axes[:, 0]), fraction=0.04, pad=0.01, label="objective").outline.set_visible(
@@ -60,6 +53,16 @@ def slice_map(source: Snapshots, kept: Sequence[Snapshot], task: Task | None, ti
     )
     legend(page, above, 3)
     return page
+
+
+def dress(panel: Any, side: str, shape: Line) -> None:
+    """The axis of the parameter, the x or the y axis."""
+    if shape.log:
+        log_scale(panel, side, float(shape.places[0]), float(shape.places[-1]))
+    if shape.names:
+        (panel.set_xticks if side == "x" else panel.set_yticks)(shape.places, shape.names)
+    elif shape.whole and not shape.log:
+        whole_numbers(panel, side)
 
 
 def _truth(task: Task, kept: Sequence[Snapshot], shape: Line) -> Array:

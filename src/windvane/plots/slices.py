@@ -9,15 +9,12 @@ import numpy as np
 
 from windvane.checks import one_of
 from windvane.errors import InvalidArgument, InvalidType
-from windvane.extras import require
 from windvane.plots.lines import Line, line
-from windvane.plots.picture import EXTRA
-from windvane.plots.slice_map import slice_map
+from windvane.plots.slice_map import dress, slice_map
 from windvane.plots.snapshots import Snapshot, Snapshots, optimizer_of, snapshot
-from windvane.plots.style import BLACK, BLUE, GREEN, SKY, legend, log_scale, sheet, text
+from windvane.plots.style import BLACK, BLUE, GREEN, SKY, WIDE, legend, sheet, text
 from windvane.tasks.base import Task
 
-WIDE = 1.959964
 PANELS = 6  # of the past, unless the caller chooses
 COLUMNS = 3
 
@@ -148,12 +145,7 @@ def _bars(panel: Any, shape: Line, each: Snapshot) -> None:
 
 def _dress(panel: Any, shape: Line) -> None:
     """The axis of the parameter, which all panels share."""
-    if shape.log:
-        log_scale(panel, "x", float(shape.places[0]), float(shape.places[-1]))
-    if shape.names:
-        panel.set_xticks(shape.places, shape.names)
-    elif shape.whole and not shape.log:
-        panel.xaxis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
+    dress(panel, "x", shape)
     low, high = float(shape.places[0]), float(shape.places[-1])
     if shape.discrete and not shape.log:
         low, high = low - 0.5, high + 0.5

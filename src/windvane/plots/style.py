@@ -24,6 +24,8 @@ BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 NAVY = "#0B3C5D"
 SPARE = (VERMILION, BLUE, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)  # yellow is too pale for lines on white
 
+WIDE = 1.959964  # standard deviations either side of a 95 % interval
+
 Dashes = str | tuple[int, tuple[float, ...]]
 DASHED: tuple[Dashes, ...] = (
     "-",
@@ -124,12 +126,12 @@ def looks(names: Iterable[str], colours: Mapping[str, str] | None = None) -> dic
     """
     listed = list(names)
     given = {} if colours is None else checked_colours(colours, listed)
-    known = [name for name in listed if name in given or _known(name)]
+    settled = [name for name in listed if name in given or known(name)]
     found: dict[str, Look] = {}
-    for name in (*known, *(name for name in listed if name not in known)):
+    for name in (*settled, *(name for name in listed if name not in settled)):
         mine = replace(look(name), colour=given[name]) if name in given else look(name)
         taken = [(other.colour, other.dashes) for other in found.values()]
-        if name not in known:
+        if name not in settled:
             start = SPARE.index(mine.colour)
             used = [shade for shade, _ in taken]
             order = [*SPARE[start:], *SPARE[:start]]
@@ -139,7 +141,8 @@ def looks(names: Iterable[str], colours: Mapping[str, str] | None = None) -> dic
     return {name: found[name] for name in listed}
 
 
-def _known(name: str) -> bool:
+def known(name: str) -> bool:
+    """Whether an algorithm has a look of its own."""
     return name in LABELS or name in VARIANTS or name.split(":")[0].strip().lower() in LOOKS
 
 
@@ -208,6 +211,12 @@ def log_scale(panel: Any, side: str, low: float, high: float) -> None:
     panel.set(**{f"{side}scale": "log"})
     axis.set_ticks(ticks, [number(tick) for tick in ticks])
     axis.set_minor_formatter(require("matplotlib.ticker", EXTRA).NullFormatter())
+
+
+def whole_numbers(panel: Any, side: str) -> None:
+    """Ticks at whole numbers only, on the x or y axis."""
+    axis = panel.xaxis if side == "x" else panel.yaxis
+    axis.set_major_locator(require("matplotlib.ticker", EXTRA).MaxNLocator(integer=True))
 
 
 def says(panel: Any, title: str, colour: str = BLACK) -> None:

@@ -13,10 +13,9 @@ from windvane.data import Event
 from windvane.plots.beliefs import stack
 from windvane.plots.clock import Clock, axis, caption_time
 from windvane.plots.inputs import changes_of, events_of
-from windvane.plots.panels import change_lines
-from windvane.plots.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILION, says, sheet, text
+from windvane.plots.panels import beside, change_lines
+from windvane.plots.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILION, WIDE, says, sheet, text
 
-WIDE = 1.959964  # standard deviations either side of a 95 % interval
 MANY = 400  # events from which marks are small
 DWARFED = 30.0  # a statistic so many times its threshold asks for a log scale
 COLUMNS = 132  # characters in a line of reasons
@@ -85,24 +84,11 @@ def trigger(
     steps = {event.step: float(place) for event, place in zip(told, places, strict=True)}
     change_lines(panels, [steps[step] for step in known if step in steps])
     if known:
-        panels[0].legend(**_beside())
-    caption_time(panels[-1], clock)
-    pad = 0.01 * float(places[-1] - places[0]) or 0.5
-    panels[-1].set_xlim(places[0] - pad, places[-1] + pad)
+        beside(panels[0])
+    caption_time(panels[-1], clock, places)
     if listed:
         _write(axes[-1, 0], listed)
     return page
-
-
-def _beside() -> dict[str, Any]:
-    """A legend right of its panel, where it hides nothing."""
-    return {
-        "loc": "center left",
-        "bbox_to_anchor": (1.0, 0.5),
-        "frameon": False,
-        "fontsize": text(8),
-        "handlelength": 1.6,
-    }
 
 
 def _predictions(
@@ -151,7 +137,7 @@ def _predictions(
     margin = 0.2 * (high - low) or 1.0
     panel.set_ylim(low - margin, high + margin)  # the first predictions would dwarf everything
     panel.grid(axis="y", lw=0.4, alpha=0.4)
-    panel.legend(**_beside())
+    beside(panel)
     count = f"{len(fired)} reset{'' if len(fired) == 1 else 's'}" if fired else "no reset"
     panel.set_title(
         f"{title + ': ' if title else ''}{len(events)} measurements, {count}",
@@ -194,7 +180,7 @@ def _statistic(panel: Any, events: Sequence[Event], places: Array) -> None:
     elif highest > 0.0 and not (statistics < 0.0).any():
         panel.set_ylim(0.0, 1.15 * highest)
     panel.grid(axis="y", lw=0.4, alpha=0.4)
-    panel.legend(**_beside())
+    beside(panel)
     says(panel, "the test" if watched.all() else "the test (grey: still learning, nothing is tested)")
 
 

@@ -50,7 +50,7 @@ def checked(row: LogRow, reading: LogReading) -> Checked:
         noise = {name: number(name, cell) for name, cell in row.noise.items() if not missing(cell)}
         x, value = point(reading.space, row.raw), number(reading.y or "y", y)
         outcomes = {name: number(name, cell) for name, cell in row.outcomes.items() if not missing(cell)}
-        known = noise_of_one(**_both(noise))
+        known = noise_of_one(*(noise.get(name) for name in NOISE))
         return Checked(row.place, x, value, time, row.metadata, row.journal, known, values, outcomes)
     except WindvaneError as error:
         raise type(error)(f"{reading.path}, {row.place}: {error}") from None
@@ -60,10 +60,6 @@ def gone(row: LogRow) -> Checked:
     """One of which nothing counts but its place in time."""
     time = None if missing(row.time) else moment(row.time)
     return Checked(row.place, None, math.nan, time, {}, True, None, (), gone=True)
-
-
-def _both(noise: dict[str, float]) -> dict[str, float | None]:
-    return {name: noise.get(name) for name in NOISE}
 
 
 def _values(cell: Any) -> tuple[float, ...]:

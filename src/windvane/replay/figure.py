@@ -9,11 +9,10 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.plots.clock import caption_time, since_first
-from windvane.plots.style import BLACK, SPARE, says, sheet
+from windvane.plots.style import BLACK, SPARE, WIDE, says, sheet
 from windvane.replay.account import Account
 from windvane.replay.log import Log
 
-WIDE = 1.959964  # standard deviations either side of a 95 % interval
 MANY = 500  # measurements from which marks are small
 FLOOR = 1e-3  # of statistic / threshold, on a log scale
 
@@ -49,9 +48,7 @@ def draw(accounts: Sequence[Account], log: Log) -> Any:
     sizes.set_ylim(bottom=0.0)
     if count > 1:
         says(gains, f"cumulative ln p(y), ahead of {accounts[0].label}: where it rises, it predicts better")
-    caption_time(panels[-1], caption)
-    pad = 0.01 * float(times[-1] - times[0]) or 0.5
-    panels[-1].set_xlim(times[0] - pad, times[-1] + pad)
+    caption_time(panels[-1], caption, times)
     return figure
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from windvane.entries import is_number
 from windvane.errors import InvalidArgument, WindvaneError
 from windvane.extras import require
 from windvane.replay.cells import missing, with_point
@@ -88,7 +89,7 @@ def _layout(header: list[str], reading: LogReading) -> Layout:
     for name in header:
         if header.count(name) > 1:
             raise InvalidArgument(f"{reading.path}: two columns are called {name!r}")
-    if all(_numeric(name) for name in header):
+    if all(is_number(name) for name in header):
         raise InvalidArgument(f"{reading.path}: line 1 must be a header that names the columns, not numbers")
     for name in reading.metadata:
         if name not in header:
@@ -109,14 +110,6 @@ def _check_unit(reading: LogReading, name: str, what: str, unit: str, place: str
         check_unit(what, name, unit, reading.units)
     except WindvaneError as error:
         raise type(error)(f"{reading.path}{place}: {error}") from None
-
-
-def _numeric(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _tabular(cells: dict[str, Any], place: str, layout: Layout, reading: LogReading) -> Iterator[LogRow]:

@@ -145,16 +145,10 @@ def _needed(
     space: Domain, free: Sequence[str], header: Sequence[str]
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     if isinstance(space, Space):
-        found, lacking = [], []
-        for name, _ in space.parameters:
-            column = _column((PREFIX + name, name), free)
-            if column is None:
-                lacking.append(name)
-            else:
-                found.append((column, name))
+        columns, lacking = _found([name for name, _ in space.parameters], free, PREFIX)
         if lacking:
             raise InvalidArgument(f"there is no column {_shown(lacking)}; has {_shown(header)}")
-        return "dict", tuple(found)
+        return "dict", columns
     if isinstance(space, Arms):
         column = _column(("arm", "x", "x1"), free)
         if column is None:
@@ -165,15 +159,14 @@ def _needed(
     assert isinstance(space, Box)
     one = space.dim == 1 and _column(["x1"], free) is None
     wanted = ["x"] if one else [f"x{i + 1}" for i in range(space.dim)]
-    columns = [_column([name], free) for name in wanted]
-    lacking = [name for name, column in zip(wanted, columns, strict=True) if column is None]
+    columns, lacking = _found(wanted, free)
     if lacking or _column([f"x{space.dim + 1}"], free):
         problem = f"there is no column {_shown(lacking)}" if lacking else f"x{space.dim + 1} is one too many"
         raise InvalidArgument(
             f"{problem}: a Box of {space.dim} needs {_shown(wanted)}; has {_shown(header)}. "
             "Parameters with names make a Space: --param gain=real:0:1 in a shell"
         )
-    return "list", tuple((str(column), name) for column, name in zip(columns, wanted, strict=True))
+    return "list", columns
 
 
 def _of_candidates(
@@ -184,14 +177,12 @@ def _of_candidates(
         if column in free:
             return "arm", ((column, "candidate"),)
     wanted = list(space.names or (f"x{i + 1}" for i in range(len(space.rows[0]))))
-    found = [_column((PREFIX + name, name), free) for name in wanted]
-    lacking = [name for name, column in zip(wanted, found, strict=True) if column is None]
+    columns, lacking = _found(wanted, free, PREFIX)
     if lacking:
         raise InvalidArgument(
             f"there is no column candidate, and none called {_shown(lacking)}; has {_shown(header)}"
         )
-    pairs = tuple((str(column), name) for column, name in zip(found, wanted, strict=True))
-    return "list" if space.names is None else "dict", pairs
+    return "list" if space.names is None else "dict", columns
 
 
 def _guessed(free: Sequence[str], header: Sequence[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -210,6 +201,15 @@ def _guessed(free: Sequence[str], header: Sequence[str]) -> tuple[str, tuple[tup
     if not free:
         raise InvalidArgument(f"there is no column but y and time; needs {COLUMNS}; has {_shown(header)}")
     return "dict", tuple((name, parted(name)[0].removeprefix(PREFIX)) for name in free)
+
+
+def _found(
+    names: Sequence[str], header: Sequence[str], prefix: str = ""
+) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+    """The columns of these names, which may have a prefix, each with its name; and the names without one."""
+    columns = {name: _column((prefix + name, name), header) for name in names}
+    pairs = tuple((column, name) for name, column in columns.items() if column is not None)
+    return pairs, [name for name, column in columns.items() if column is None]
 
 
 def _column(names: Sequence[str], header: Sequence[str]) -> str | None:

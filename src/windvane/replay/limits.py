@@ -81,13 +81,7 @@ class ConstraintAccount:
 
     def text(self) -> list[str]:
         """When its model would have been reset, and why."""
-        lines = []
-        for step in self.resets[:SHOWN]:
-            lines.append(f"  {place_text(step, self.times[step])}: {self.outcomes[step].reason}")
-        if len(self.resets) > SHOWN:
-            last = place_text(self.resets[-1], self.times[self.resets[-1]])
-            lines.append(f"  ... and {len(self.resets) - SHOWN} more, the last at {last}")
-        return lines
+        return resets_text([(step, self.times[step], self.outcomes[step].reason) for step in self.resets])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -109,6 +103,19 @@ class ConstraintAccount:
                 {name: None if value != value else value for name, value in each.items()} for each in shares
             ],
         }
+
+
+def resets_text(resets: Sequence[tuple[int, float, str]]) -> list[str]:
+    """Steps, times and reasons of resets, not too many of them.
+
+    >>> resets_text([(7, 7.0, "told nothing new")])
+    ['  step 7: told nothing new']
+    """
+    places = [place_text(step, time) for step, time, _ in resets]
+    lines = [f"  {place}: {reason}" for place, (*_, reason) in zip(places[:SHOWN], resets, strict=False)]
+    if len(resets) > SHOWN:
+        lines.append(f"  ... and {len(resets) - SHOWN} more, the last at {places[-1]}")
+    return lines
 
 
 def held_text(found: HeldShare) -> str:

@@ -14,6 +14,7 @@ from windvane.errors import InvalidArgument, InvalidType, WindvaneError
 from windvane.reading import Reading, told_as
 from windvane.spaces import Arms, Box, Domain, Real, Space
 
+COLUMNS = ("values", "times", "metadata", "places", "noise", "repeats", "outcomes")  # beside the points
 SAY = "give the space: space=, or --box, --arms, --param in a shell"
 
 
@@ -55,24 +56,14 @@ class Log:
 
     def __post_init__(self) -> None:
         keep = object.__setattr__
-        for name in (
-            "points",
-            "values",
-            "times",
-            "metadata",
-            "places",
-            "notes",
-            "noise",
-            "repeats",
-            "outcomes",
-        ):
+        for name in ("points", "notes", *COLUMNS):
             given = getattr(self, name)
             if given is not None:
                 keep(self, name, _listed(f"Log({name}=)", given))
         count = len(self.points)
         if not count:
             raise InvalidArgument(f"{self.source}: has no observations; there must be at least one")
-        for name in ("values", "times", "metadata", "places", "noise", "repeats", "outcomes"):
+        for name in COLUMNS:
             given = getattr(self, name)
             if given is not None and len(given) != count and (given or name in ("values", "times")):
                 raise InvalidArgument(f"{self.source}: {count} points, but {len(given)} {name}")
@@ -163,19 +154,21 @@ def infer_space(log: Log) -> Domain:
     first = log.points[0]
     if isinstance(first, Mapping):
         names = [str(name) for name in first]
-        columns = [[_coordinate(log, row, point, name) for row, point in _rows(log)] for name in names]
-        for row, point in _rows(log):
+        columns = [
+            [_coordinate(log, row, point, name) for row, point in enumerate(log.points)] for name in names
+        ]
+        for row, point in enumerate(log.points):
             if len(point) != len(names):
                 raise InvalidArgument(f"{log.where(row)}: x={point!r}: must have {', '.join(names)}")
         ranges = [_range(log, name, column) for name, column in zip(names, columns, strict=True)]
         return Space([(name, Real(*ends)) for name, ends in zip(names, ranges, strict=True)])
     if isinstance(first, int | np.integer) and not isinstance(first, bool):
-        for row, point in _rows(log):
+        for row, point in enumerate(log.points):
             if not isinstance(point, int | np.integer) or isinstance(point, bool) or point < 0:
                 raise InvalidArgument(f"{log.where(row)}: x={point!r}: must be an arm, 0 or above; {SAY}")
         return Arms(int(max(log.points)) + 1)
     rows = []
-    for row, point in _rows(log):
+    for row, point in enumerate(log.points):
         try:
             rows.append([real(f"x[{i}]", value) for i, value in enumerate(point)])
         except TypeError as error:  # InvalidType as well
@@ -190,10 +183,6 @@ def infer_space(log: Log) -> Domain:
                 f"{log.where(row)}: x={point!r}: must have {len(rows[0]) or 'some'} numbers"
             )
     return Box([_range(log, f"x{i + 1}", column) for i, column in enumerate(zip(*rows, strict=True))])
-
-
-def _rows(log: Log) -> Any:
-    return enumerate(log.points)
 
 
 def _coordinate(log: Log, row: int, point: Any, name: str) -> float:

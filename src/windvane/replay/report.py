@@ -5,27 +5,25 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from windvane.calibration.text import aligned
 from windvane.checks import one_of
 from windvane.data import Event
 from windvane.digits import estimate, number
-from windvane.moments import is_date, place_text, span_text, time_text
+from windvane.moments import is_date, span_text, time_text
 from windvane.notebook import shown
-from windvane.plots import html
+from windvane.plots.report import Report, ReportTable
 from windvane.replay.account import LEVELS, Account, Coverage, EstimateWithError, finite
 from windvane.replay.figure import draw
 from windvane.replay.layout import OUTCOME
-from windvane.replay.limits import BELIEVED, ConstraintAccount, held_text, steps_text
+from windvane.replay.limits import BELIEVED, ConstraintAccount, held_text, resets_text, steps_text
 from windvane.replay.log import Log
 from windvane.spaces import Box, Domain, Space
 from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
 
-SHOWN = 12  # resets of an algorithm that are listed in the text; all of them are in the data
 OFF_POLICY = (
     "Off-policy: all algorithms were told the same measurements, which somebody else had chosen. This is how "
     "well each predicts and when it raises an alarm; what it would have measured instead is not in the log, "
@@ -37,18 +35,15 @@ OF_LIMITS = (
     "The probability that a limit holds is that of the quantity without noise, believed before the value was "
     "seen; whether it did is said of the value, noise included, so that close to a limit it does less often."
 )
+MADE = (  # of a measurement, in a table
+    *("y", "mean", "std", "noise_variance", "log_density", "statistic", "threshold"),
+    *("reset", "set_aside", "outlier", "reason", "kept", "size"),
+)
 SAID = ("value", "mean", "std", "probability", "violated", "reset")  # of an outcome, in a table
 
 
-class ReportTable(NamedTuple):
-    """Columns, each with a heading of two lines, and rows of text."""
-
-    headings: list[tuple[str, ...]]
-    rows: list[list[str]]
-
-
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Report):
     """What `replay` found: print it, plot it, or take `accounts`, one an algorithm, with all their events."""
 
     log: Log
@@ -70,6 +65,10 @@ class Replay:
         return draw(self.accounts, self.log)
 
     # -- as text -------------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        return self.about
 
     @property
     def about(self) -> str:
@@ -149,11 +148,7 @@ class Replay:
                 lines.append(f"{account.label}: no reset")
                 continue
             lines.append(f"{account.label}: {len(events)} reset{'s' if len(events) > 1 else ''}")
-            for event in events[:SHOWN]:
-                lines.append(f"  {place_text(event.step, event.time)}: {event.reason}")
-            if len(events) > SHOWN:
-                last = place_text(events[-1].step, events[-1].time)
-                lines.append(f"  ... and {len(events) - SHOWN} more, the last at {last}")
+            lines += resets_text([(event.step, event.time, event.reason) for event in events])
         for account, each in self._limits:
             count = len(each.resets)
             some = f"{count} reset{'s' if count > 1 else ''}" if count else "no reset"
@@ -174,6 +169,11 @@ class Replay:
                 f"(from {size} of {len(self.log)} measurements{held}){within}"
             )
         return lines
+
+    @property
+    def findings(self) -> list[list[str]]:
+        """Resets, violations and beliefs."""
+        return [self.resets, self.violations, self.beliefs]
 
     @property
     def warnings(self) -> list[str]:
@@ -211,20 +211,6 @@ class Replay:
             "sure of itself.",
             *([OF_LIMITS] if self._limits else []),
         ]
-
-    def __str__(self) -> str:
-        tables = [line for table in self.tables for line in (aligned(*table), "")]
-        parts = [self.about, *self.warnings, "", *tables, *self.resets, ""]
-        parts += [*self.violations, *([""] if self.violations else []), *self.beliefs, "", *self.notes]
-        return "\n".join(parts)
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        parts = [html.paragraphs([self.about, *self.warnings])]
-        for headings, rows in self.tables:
-            parts.append(html.table(["\n".join(heading).strip() for heading in headings], rows))
-        said = [*self.resets, *self.violations, *self.beliefs, *self.notes]
-        return f"<div>{''.join(parts)}{html.paragraphs(said)}</div>"
 
     # -- as data ---------------------------------------------------------------------------------------
 
@@ -267,19 +253,7 @@ class Replay:
                         "step": event.step,
                         "time": event.time,
                         **_flat(event.x),
-                        "y": event.y,
-                        "mean": event.mean,
-                        "std": event.std,
-                        "noise_variance": event.noise_variance,
-                        "log_density": finite(event.log_density),
-                        "statistic": finite(event.statistic),
-                        "threshold": finite(event.threshold),
-                        "reset": event.reset,
-                        "set_aside": event.set_aside,
-                        "outlier": event.outlier,
-                        "reason": event.reason,
-                        "kept": event.kept,
-                        "size": event.size,
+                        **{name: finite(getattr(event, name)) for name in MADE},
                         **self._flat_outcomes(event),
                         **{f"metadata.{name}": value for name, value in metadata.items()},
                     }

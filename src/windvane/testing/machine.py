@@ -235,8 +235,7 @@ class StudyMachine(RuleBasedStateMachine):
                 twin.fail(tell.x, reason=tell.reason)
             elif tell.y is not None:
                 twin.tell(tell.x, tell.y, time=tell.time)
-        for found, wanted in zip(self.study.predict(POINTS), twin.predict(POINTS), strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(self.study.predict(POINTS), twin.predict(POINTS))
 
     def teardown(self) -> None:
         """Let go of the study."""

@@ -69,8 +69,7 @@ class StudySuite:
             assert list(trial.x) == list(x)
             said, expected = study.tell(trial, math.sin(step)), twin.tell(x, math.sin(step))
             assert (said.mean, said.std, said.statistic) == (expected.mean, expected.std, expected.statistic)
-        for found, wanted in zip(study.predict(POINTS), twin.predict(POINTS), strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(study.predict(POINTS), twin.predict(POINTS))
         for time in (None, 40.0):
             ours, theirs = study.best(time), twin.best(time)
             assert (list(ours.x), ours.mean, ours.std) == (list(theirs.x), theirs.mean, theirs.std)
@@ -143,8 +142,7 @@ class StudySuite:
         twin = make(OPTIONS["algorithm"], BOX, **{k: v for k, v in OPTIONS.items() if k != "algorithm"})
         for step, y in ((1, 0.0), (3, 9.0), (4, 3.0)):
             twin.tell(points[step - 1], y, time=float(step))
-        for found, wanted in zip(study.predict(POINTS), twin.predict(POINTS), strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(study.predict(POINTS), twin.predict(POINTS))
         assert [record.kind for record in study.events()][-2:] == ["retracted", "corrected"]
 
     # -- once and only once --------------------------------------------------------------------------
@@ -203,8 +201,7 @@ class StudySuite:
             call()
         assert str(caught.value)
         assert study.summary() == before
-        for found, wanted in zip(study.predict(POINTS), belief, strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(study.predict(POINTS), belief)
 
     # -- reading -------------------------------------------------------------------------------------
 

@@ -10,17 +10,17 @@ from windvane.cli.studies import words
 from windvane.cli.studies.common import (
     add_noise,
     add_writing,
-    from_json,
-    number,
+    answer,
+    kept_beside,
     opened,
     progress,
-    say,
     set_up,
     whole,
 )
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.constraints import Constraint
+from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.protocol.corrections import Correction
 from windvane.protocol.requests import AmendRequest
@@ -72,8 +72,7 @@ def _amend(
 ) -> tuple[Any, Mapping[str, Constraint]]:
     """The record of it, and the constraints of the study."""
     what, number = ("trial", given.trial) if given.record is None else ("record", given.record)
-    metadata = from_json("--metadata", given.metadata)
-    asked = AmendRequest.of(what, number, right, given.reason, metadata, given.key)
+    asked = AmendRequest.of(what, number, right, given.reason, **kept_beside(given))
     with opened(given) as study, progress("records") as on_progress:
         check_known(study, outcomes)
         return study.submit(asked, on_progress), study.summary().constraints
@@ -98,7 +97,7 @@ def correct(given: argparse.Namespace) -> None:
     outcomes = outcomes_from(given, none=True)
     if not given.y and outcomes is None and given.std is None and given.noise_variance is None:
         raise InvalidArgument("correct: needs Y, the right value, or --outcome NAME=VALUE, or --std")
-    values = [number("Y", text) for text in given.y]
+    values = [parsed(float, text, f"Y={text}: must be a number") for text in given.y]
     y = values if len(values) > 1 else values[0] if values else None
     given.trial = None if given.trial is None else whole("TRIAL", given.trial)
     _check(given, "correct")
@@ -125,11 +124,9 @@ def _number(value: float | None, unit: str) -> str:
 
 
 def _said(given: argparse.Namespace, record: Any, what: str) -> None:
-    if given.json:
-        say(record.as_dict())
-        return
     event = record.event
     of = f"record {event['record']}" if record.trial is None else f"trial {record.trial}"
-    print(f"{of}: {what}; {event['size']} in use")
+    lines = [f"{of}: {what}; {event['size']} in use"]
     if event["undone"] or event["new"]:
-        print(f"note: {len(event['undone'])} resets undone by that, {len(event['new'])} new")
+        lines.append(f"note: {len(event['undone'])} resets undone by that, {len(event['new'])} new")
+    answer(given, record.as_dict(), *lines)

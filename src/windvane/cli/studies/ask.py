@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from windvane.cli.studies import words
 from windvane.cli.studies.common import (
@@ -12,6 +11,7 @@ from windvane.cli.studies.common import (
     add_writing,
     context_from,
     from_json,
+    kept_beside,
     opened,
     say,
     seconds,
@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> None:
     """Begin a trial and print it."""
     if given.json and given.format == "values":
         raise InvalidArgument("--json with --format values: give one of the two")
-    more: dict[str, Any] = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
+    more = kept_beside(given)
     if given.expires_after is not None:
         more["expires_after"] = seconds("--expires-after", given.expires_after)
     if given.available is not None:

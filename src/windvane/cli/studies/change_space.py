@@ -6,7 +6,7 @@ import argparse
 
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_writing, from_json, opened, progress, say, set_up
+from windvane.cli.studies.common import add_writing, answer, kept_beside, opened, progress, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.protocol.checks import space_of
@@ -30,16 +30,9 @@ def run(given: argparse.Namespace) -> None:
     space = space_from(given)
     if space is None:
         raise InvalidArgument("change-space: needs a space: --box, --arms, --candidates or --param")
-    metadata = from_json("--metadata", given.metadata)
+    more = kept_beside(given)
     with opened(given) as study, progress("records") as on_progress:
-        record = study.change_space(
-            space, given.reason, metadata=metadata, key=given.key, on_progress=on_progress
-        )
-        lines = words.space_lines(space_of(study.definition))
-    if given.json:
-        say(record.as_dict())
-        return
-    event = record.event
-    print(f"study {given.name!r}: {event['left_out']} observations outside left out; {event['size']} in use")
-    for line in lines:
-        print(f"  {line}")
+        record = study.change_space(space, given.reason, on_progress=on_progress, **more)
+        lines = [f"  {line}" for line in words.space_lines(space_of(study.definition))]
+    counts = f"{record.event['left_out']} observations outside left out; {record.event['size']} in use"
+    answer(given, record.as_dict(), f"study {given.name!r}: {counts}", *lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.util import find_spec
@@ -14,6 +14,7 @@ from typing import Any
 from windvane.cli import terminal
 from windvane.cli.place import EXTRA, add_database
 from windvane.cli.verbs import VerbParser
+from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.extras import require
 from windvane.spaces import Domain, Space
@@ -40,6 +41,11 @@ def add_writing(verb: argparse.ArgumentParser) -> None:
     """--metadata and --key, of what is written to a journal."""
     verb.add_argument("--metadata", metavar="JSON", help="an object to keep beside the record")
     verb.add_argument("--key", metavar="K", help="the same key again changes nothing: a retry does no harm")
+
+
+def kept_beside(given: argparse.Namespace) -> dict[str, Any]:
+    """The same as arguments of a study's methods."""
+    return {"metadata": from_json("--metadata", given.metadata), "key": given.key}
 
 
 def add_noise(verb: argparse.ArgumentParser) -> None:
@@ -83,22 +89,30 @@ def add_context(verb: argparse.ArgumentParser) -> None:
 def context_from(given: argparse.Namespace, space: Domain) -> dict[str, Any] | None:
     """The contexts that were typed: numbers and truth values as JSON reads them, else text."""
     found: dict[str, Any] = {}
-    for text in given.context or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise InvalidArgument(f"--context {text}: must be NAME=VALUE, as in --context load=37")
-        if name.strip() in found:
-            raise InvalidArgument(f"--context {text}: {name.strip()} is given twice")
+    for name, value in pairs("--context", given.context, "load=37").items():
         try:
-            found[name.strip()] = json.loads(value)
+            found[name] = json.loads(value)
         except ValueError:
-            found[name.strip()] = value.strip()
+            found[name] = value
     for name in space.contexts if isinstance(space, Space) else ():
         if name not in found:
             raise InvalidArgument(
                 f"--context {name}=VALUE: is missing; {name} is observed, so say what it is now"
             )
     return found or None
+
+
+def pairs(option: str, texts: Iterable[str] | None, example: str) -> dict[str, str]:
+    """What was typed as NAME=VALUE, perhaps several times, each name once."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise InvalidArgument(f"{option} {text}: must be NAME=VALUE, as in {option} {example}")
+        if name in found:
+            raise InvalidArgument(f"{option} {text}: {name} is given twice")
+        found[name] = value
+    return found
 
 
 @contextmanager
@@ -125,6 +139,15 @@ def say(value: Any) -> None:
     print(json.dumps(value, allow_nan=False))
 
 
+def answer(given: argparse.Namespace, plain: Any, *lines: str) -> None:
+    """JSON for a program that asked for it, else lines for people."""
+    if given.json:
+        say(plain)
+        return
+    for line in lines:
+        print(line)
+
+
 def from_json(where: str, text: str | None) -> Any:
     """A value that was typed or written as JSON; a key that comes twice is a mistake."""
     if text is None:
@@ -147,27 +170,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def number(where: str, text: str) -> float:
-    """A number that was typed."""
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}={text}: must be a number") from None
-
-
 def whole(where: str, text: str) -> int:
     """A whole number that was typed."""
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidArgument(f"{where}={text}: must be a whole number") from None
+    return parsed(int, text, f"{where}={text}: must be a whole number")
 
 
 def seconds(where: str, text: str) -> float | None:
     """A duration: a number of seconds, or "never" for none."""
     if text == "never":
         return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(f"{where} {text}: must be a number of seconds, or never") from None
+    return parsed(float, text, f"{where} {text}: must be a number of seconds, or never")

@@ -11,7 +11,7 @@ from windvane.checks import GOALS, one_of
 from windvane.cli.place import EXTRA
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
-from windvane.cli.studies.common import from_json, say, seconds, set_up
+from windvane.cli.studies.common import answer, from_json, seconds, set_up
 from windvane.cli.studies.limits import add_constraints, constraints_from
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, InvalidType
@@ -38,25 +38,7 @@ Constraints are {"constraints": {"heat": {"at_most": 90, "unit": "°C"}}, "safe"
 Its "name", if it has one, gives way to NAME. Algorithms and options: windvane list algorithms --options."""
 
 KEYS = ("name", "space", "algorithm", "goal", "seed", "expires_after", "metadata", "options")
-BESIDE = (
-    "box",
-    "arms",
-    "candidates",
-    "log_scale",
-    "param",
-    "context",
-    "algorithm",
-    "goal",
-    "seed",
-    "expires_after",
-    "metadata",
-    "option",
-    "kernel",
-    "lengthscale",
-    "constraint",
-    "safe",
-    "start",
-)
+WITH_DEFINITION = ("name", "db", "json", "definition", "run", "verb", "action")  # all that goes with it
 
 
 def register(verb: VerbParser) -> None:
@@ -91,14 +73,10 @@ def run(given: argparse.Namespace) -> None:
     asked = _typed(given) if given.definition is None else _written(given)
     options = asked.pop("options")
     with require("windvane.study", EXTRA).Study.create(given.db, given.name, **asked, **options) as study:
-        summary = study.summary()
-        if given.json:
-            say(summary.as_dict())
-            return
-        seed = summary.definition["seed"]
-        print(f"study {summary.name!r} in {given.db}: {summary.algorithm}, {summary.goal}, seed {seed}")
-        for line in (*words.space_lines(space_of(study.definition)), *words.constraint_lines(summary)):
-            print(f"  {line}")
+        summary, space = study.summary(), space_of(study.definition)
+    made = f"{summary.algorithm}, {summary.goal}, seed {summary.definition['seed']}"
+    lines = [f"  {line}" for line in (*words.space_lines(space), *words.constraint_lines(summary))]
+    answer(given, summary.as_dict(), f"study {summary.name!r} in {given.db}: {made}", *lines)
 
 
 def _typed(given: argparse.Namespace) -> dict[str, Any]:
@@ -120,15 +98,7 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier() or not value:
             raise InvalidArgument(f"--option {text}: must be NAME=VALUE")
-        if name in raw or name in (
-            "goal",
-            "seed",
-            "space",
-            "algorithm",
-            "expires_after",
-            "metadata",
-            "clock",
-        ):
+        if name in raw or name in (*KEYS, "clock"):
             raise InvalidArgument(f"--option {text}: {name} is given twice, or is no option of an algorithm")
         raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
     found: dict[str, Any] = options_from_json(raw, "--option")
@@ -153,9 +123,9 @@ def _kernel(given: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _written(given: argparse.Namespace) -> dict[str, Any]:
-    both = next((name for name in BESIDE if getattr(given, name) is not None), None)
-    if both is not None:
-        raise InvalidArgument(f"--{both.replace('_', '-')} with --definition: say it in one of the two")
+    for name, value in vars(given).items():
+        if value is not None and name not in WITH_DEFINITION:
+            raise InvalidArgument(f"--{name.replace('_', '-')} with --definition: say it in one of the two")
     file = given.definition
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")

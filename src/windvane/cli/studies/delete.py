@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from windvane.cli.place import database
-from windvane.cli.studies.common import say, set_up
+from windvane.cli.studies.common import answer, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 
@@ -24,10 +24,7 @@ def run(given: argparse.Namespace) -> None:
         if not given.yes:
             _confirm(f"Delete study {summary.name!r} with {summary.tells} tells from {given.db}?")
         found.delete(given.name)
-    if given.json:
-        say({"deleted": given.name})
-    else:
-        print(f"study {given.name!r} deleted")
+    answer(given, {"deleted": given.name}, f"study {given.name!r} deleted")
 
 
 def _confirm(question: str) -> None:

@@ -6,7 +6,7 @@ import argparse
 
 from windvane.cli import terminal
 from windvane.cli.studies import words
-from windvane.cli.studies.common import opened, say, set_up
+from windvane.cli.studies.common import answer, opened, set_up
 from windvane.cli.verbs import VerbParser
 
 
@@ -19,7 +19,5 @@ def run(given: argparse.Namespace) -> None:
     """In words, or all figures as JSON."""
     with opened(given) as study:
         found = study.explain()
-    if given.json:
-        say(found.as_dict())
-    else:
-        print(terminal.paragraphs([words.line(line) for line in str(found).splitlines()]))
+    said = terminal.paragraphs([words.line(line) for line in str(found).splitlines()])
+    answer(given, found.as_dict(), said)

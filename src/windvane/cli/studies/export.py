@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from windvane.cli.place import EXTRA
-from windvane.cli.studies.common import opened, say, set_up
+from windvane.cli.studies.common import answer, opened, set_up
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.extras import require
@@ -35,10 +35,7 @@ def run(given: argparse.Namespace) -> None:
         return
     with opened(given) as study:
         count = study.export(given.path, given.format)
-    if given.json:
-        say({"path": given.path, "records": count})
-    else:
-        print(f"{given.path}: {count} records")
+    answer(given, {"path": given.path, "records": count}, f"{given.path}: {count} records")
 
 
 def _stream(given: argparse.Namespace) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 
+from windvane.cli import terminal
 from windvane.cli.columns import add_columns, columns_from
-from windvane.cli.studies.common import opened, progress, say, set_up
+from windvane.cli.studies.common import answer, opened, progress, set_up
 from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
@@ -30,19 +29,11 @@ def register(verb: VerbParser) -> None:
     verb.add_argument("--skip-missing", action="store_true", help="leave out what has no y, or NaN")
 
 
-@contextmanager
-def _resumable() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        error.add_note("what was told so far is kept; the same command goes on from there")
-        raise
-
-
 def run(given: argparse.Namespace) -> None:
     """Tell it all, with a bar on a terminal."""
     seen: list[int] = []
-    with opened(given) as study, progress("observations") as on_progress, _resumable():
+    kept = "what was told so far is kept; the same command goes on from there"
+    with opened(given) as study, progress("observations") as on_progress, terminal.resumable(kept):
 
         def watched(done: int, total: int) -> None:
             seen.append(done)
@@ -57,8 +48,6 @@ def run(given: argparse.Namespace) -> None:
             on_progress=watched,
             **columns_from(given),
         )
-    if given.json:
-        say({"observations": count, "before": seen[0]})
-        return
     before = f"; {seen[0]} were told before it was interrupted" if seen[0] else ""
-    print(f"{given.log}: {count} observations told{before}")
+    said = f"{given.log}: {count} observations told{before}"
+    answer(given, {"observations": count, "before": seen[0]}, said)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from windvane.checks import real
-from windvane.cli.studies.common import from_json
+from windvane.cli.studies.common import from_json, pairs
 from windvane.errors import InvalidArgument, UnknownName
 from windvane.protocol.measured import check_names
 from windvane.spelling import spelt_constraint
@@ -71,17 +71,12 @@ def add_outcomes(verb: argparse.ArgumentParser, help: str) -> None:
 def outcomes_from(given: argparse.Namespace, *, none: bool = False) -> dict[str, float | None] | None:
     """What was typed of the constraints; with `none`, NAME=none says that one was not measured."""
     found: dict[str, float | None] = {}
-    for text in given.outcome or ():
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name or not value:
-            raise InvalidArgument(f"--outcome {text}: must be NAME=VALUE, as in --outcome heat=84.2")
-        if name in found:
-            raise InvalidArgument(f"--outcome {text}: {name} is given twice")
+    for name, value in pairs("--outcome", given.outcome, "heat=84.2").items():
         try:
             found[name] = None if none and value == "none" else real(name, float(value))
         except ValueError:  # our own as well
             raise InvalidArgument(
-                f"--outcome {text}: must be a finite number; leave out what was not measured"
+                f"--outcome {name}={value}: must be a finite number; leave out what was not measured"
             ) from None
     return found or None
 

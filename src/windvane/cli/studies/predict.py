@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, from_json, opened, say, set_up
+from windvane.cli.studies.common import add_time, answer, from_json, opened, set_up
 from windvane.cli.studies.limits import check_known
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
@@ -41,10 +41,7 @@ def run(given: argparse.Namespace) -> None:
         mean, std = study.predict(points, given.time, of=given.of)
         chances = study.feasibility(points, given.time)
         space = space_of(study.definition)
-    if given.json:
-        more = {"feasibility": plain(chances)} if chances else {}
-        say({"mean": mean.tolist(), "std": std.tolist(), **more})
-        return
+    more = {"feasibility": plain(chances)} if chances else {}
     rows = [
         (
             words.point(x if isinstance(x, int) else plain(x), space),
@@ -54,7 +51,8 @@ def run(given: argparse.Namespace) -> None:
         )
         for row, (x, m, s) in enumerate(zip(points, mean, std, strict=True))
     ]
-    print(lines(("point", "mean", "std", *(f"{name} holds" for name in chances)), rows, ""))
+    table = lines(("point", "mean", "std", *(f"{name} holds" for name in chances)), rows, "")
+    answer(given, {"mean": mean.tolist(), "std": std.tolist(), **more}, table)
 
 
 def _points(text: str) -> list[Any]:

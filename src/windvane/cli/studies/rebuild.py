@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from windvane.cli.studies.common import opened, progress, say, set_up
+from windvane.cli.studies.common import answer, opened, progress, set_up
 from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
@@ -22,7 +22,4 @@ def run(given: argparse.Namespace) -> None:
     """Tell it all again, with a bar on a terminal."""
     with opened(given) as study, progress("records") as on_progress:
         count = study.rebuild(on_progress=on_progress)
-    if given.json:
-        say({"records": count})
-    else:
-        print(f"study {given.name!r}: made anew from {count} records")
+    answer(given, {"records": count}, f"study {given.name!r}: made anew from {count} records")

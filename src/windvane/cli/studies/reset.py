@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_writing, from_json, opened, say, set_up
+from windvane.cli.studies.common import add_writing, answer, kept_beside, opened, set_up
 from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
@@ -23,10 +23,8 @@ def register(verb: VerbParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Record it."""
-    metadata = from_json("--metadata", given.metadata)
+    more = kept_beside(given)
     with opened(given) as study:
-        record = study.submit_reset(given.reason, metadata=metadata, key=given.key)
-    if given.json:
-        say(record.as_dict())
-    else:
-        print(f"RESET after step {record.step}: {words.line(record.reason)}; nothing told before is in use")
+        record = study.submit_reset(given.reason, **more)
+    said = f"RESET after step {record.step}: {words.line(record.reason)}; nothing told before is in use"
+    answer(given, record.as_dict(), said)

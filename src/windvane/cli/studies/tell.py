@@ -10,9 +10,10 @@ from windvane.cli.studies.common import (
     add_noise,
     add_time,
     add_writing,
+    answer,
     from_json,
+    kept_beside,
     opened,
-    say,
     set_up,
     whole,
 )
@@ -61,8 +62,8 @@ def run(given: argparse.Namespace) -> None:
         numbers = [given.trial, *given.y]
     values = [_value(text) for text in numbers]
     y = values if len(values) > 1 else values[0]
-    more = {"metadata": from_json("--metadata", given.metadata), "key": given.key}
-    more |= {"noise_variance": given.noise_variance, "std": given.std, "outcomes": outcomes_from(given)}
+    more = kept_beside(given) | {"outcomes": outcomes_from(given)}
+    more |= {"noise_variance": given.noise_variance, "std": given.std}
     at = from_json("--at", given.at)
     with opened(given) as study:
         check_known(study, more["outcomes"])
@@ -72,25 +73,22 @@ def run(given: argparse.Namespace) -> None:
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study.definition), study.summary().constraints
 
-    if given.json:
-        say(record.as_dict())
-        return
     event = record.event
     known = event["step"] > 1 or event["monitored"]  # before that, the scale of y is a guess
     expected = f"expected {estimate(event['mean'], event['std'])}" if known else "nothing was known before"
     several = f", the mean of {len(event['values'])}," if event["values"] else ""
-    print(
+    lines = [
         f"step {record.step}: y = {words.number(record.y)}{several} at {words.point(record.x, space)}; "
         f"{expected}; {event['size']} in use"
-    )
+    ]
     if record.reason:
-        print(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
+        lines.append(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
     if given.time is None and is_date(event["time"]):
-        print(f"note: without --time, so told as of {utc(event['time'])}")
-    for line in words.outcome_lines(event, constraints):
-        print(line)
+        lines.append(f"note: without --time, so told as of {utc(event['time'])}")
+    lines += words.outcome_lines(event, constraints)
     if event.get("retreat") is not None:
-        print(f"note: nothing is believed safe; next is {words.point(event['retreat'], space)}")
+        lines.append(f"note: nothing is believed safe; next is {words.point(event['retreat'], space)}")
+    answer(given, record.as_dict(), *lines)
 
 
 def _value(text: str) -> float:

@@ -12,12 +12,12 @@ from windvane import digits
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
+from windvane.moments import span_text
 from windvane.spaces import Arms, Candidates, Choice, Domain, Space
 from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
 
 LONGEST = 90  # characters of an option: a kernel may have thousands of numbers
-UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def point(x: Any, space: Domain | None = None) -> str:
@@ -100,26 +100,18 @@ def noise(event: Mapping[str, Any] | None) -> str:
     return f"{said} (mean of {len(values)}{', ± of each' if said else ''})" if len(values) > 1 else said
 
 
-def span(seconds: float) -> str:
-    """A duration in its largest unit.
-
-    >>> span(0.2), span(59), span(150), span(90000)
-    ('0 s', '59 s', '2 min', '1 d')
-    """
-    for size, unit in UNITS:
-        if seconds >= size:
-            return f"{seconds / size:.0f} {unit}" if unit == "s" else f"{int(seconds / size)} {unit}"
-    return "0 s"
-
-
 def ago(at: float | None) -> str:
     """How long something has been past."""
-    return "never" if at is None else f"{span(max(0.0, clocks.time() - at))} ago"
+    return "never" if at is None else f"{_span(clocks.time() - at)} ago"
 
 
 def ahead(at: float | None) -> str:
     """When nobody waits for a trial any longer."""
-    return "never expires" if at is None else f"expires in {span(max(0.0, at - clocks.time()))}"
+    return "never expires" if at is None else f"expires in {_span(at - clocks.time())}"
+
+
+def _span(seconds: float) -> str:
+    return span_text(max(0.0, round(seconds)), dates=True)
 
 
 def space_lines(space: Domain) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from windvane.experiments.claims import Claim, judged, mean_of, ratios
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import clusters, legend, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import clusters
 from windvane.experiments.paper.comparison import against, beats, medians
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import legend, sheet
 
 PERIODIC, AVERAGE, EVENT = "R-GP-UCB", "R-GP-UCB at ET's average", "ET-GP-UCB"
 ROWS = (PERIODIC, AVERAGE, EVENT)
@@ -70,17 +71,3 @@ def claims(results: Results) -> list[Claim]:
             "and more of a difference at the highest than at the lowest",
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="ablation",
-    source="Fig. 4",
-    title="Reset frequency against reset timing",
-    runs=50,
-    quick=6,
-    hours=0.022,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

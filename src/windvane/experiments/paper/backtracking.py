@@ -1,6 +1,6 @@
 """Fig. 5 and its counterpart in the appendix: what backtracking (Alg. 2) gains in two to eight dimensions.
 
-Objectives, lengthscale and number of runs: see `dimensions`.
+Objectives and lengthscale: see `dimensions`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, happens, judged, mean_of, ratios, similar
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper import dimensions
 from windvane.experiments.paper.comparison import against, beats, extremes
-from windvane.experiments.paper.dimensions import DIMS, FIXED, KEEPS, PROTOCOLS, RUNS, column
+from windvane.experiments.paper.dimensions import DIMS, FIXED, KEEPS, PROTOCOLS, column
 from windvane.experiments.paper.rates import HORIZON, RATES
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
@@ -123,17 +123,3 @@ def claims(results: Results) -> list[Claim]:
             + ", ".join(f"{tests.mean():.1f} at d = {dim}" for dim, tests in extra.items()),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="backtracking",
-    source="Fig. 5, Fig. 8",
-    title="Retaining past data in higher dimensions",
-    runs=RUNS,
-    quick=1,
-    hours=3.1,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

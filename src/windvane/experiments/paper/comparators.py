@@ -13,14 +13,14 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_and_error, mean_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import BLACK, legend, look, sheet
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper import table1
 from windvane.experiments.paper.comparison import against, beats
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
+from windvane.plots.style import BLACK, legend, look, sheet
 
 WINDOWS = (1, 5, 10, 25, 50, 100, 200, HORIZON)
 LOSS = "comparators"
@@ -97,17 +97,3 @@ def claims(results: Results) -> list[Claim]:
             + ", ".join(f"{values.mean():+.3f} ({name})" for name, values in lead.items()),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="comparators",
-    source="Conclusion",
-    title="Comparators that are fixed within windows",
-    runs=50,
-    quick=4,
-    hours=0.11,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -22,11 +22,12 @@ import numpy.typing as npt
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, share_of
 from windvane.experiments.experiment import Cell, Setting
-from windvane.experiments.figures import curves, legend, sheet
+from windvane.experiments.figures import curves
 from windvane.experiments.paper.comparison import against, beats
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import TOLD, Call, call
+from windvane.plots.style import legend, sheet
 from windvane.tasks.stocks import Stocks
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from windvane.experiments.claims import Check, Claim, judged, lower, share_of, similar, spread_ratio
-from windvane.experiments.experiment import Experiment
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper.comparison import against, beats
 from windvane.experiments.paper.deng import (
     ABRUPT,
@@ -16,7 +16,6 @@ from windvane.experiments.paper.deng import (
     STOCKS,
     WEIGHTED,
     deviation,
-    figure,
     in_prices,
     means,
     noticed,
@@ -26,11 +25,18 @@ from windvane.experiments.paper.deng import (
     synthetic,
     total_table,
 )
+from windvane.experiments.paper.deng import figure as figure
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 
 HALF = (0.3, 0.7)
 QUARTER = 0.25
+
+
+def cells(setting: Setting) -> list[Cell]:
+    """Of (c) both priors, and only with the data."""
+    raw, normalised = stocks(setting, RAW, normalise=False), stocks(setting, STOCKS, normalise=True)
+    return synthetic(1.0) + raw + normalised
 
 
 def table(results: Results) -> TextTable:
@@ -107,19 +113,3 @@ def _improves(found: Results, row: str) -> list[Check]:
     """Whether normalised prices lower the regret of a row, and the spread of its runs."""
     ours, raw = found[row, STOCKS], found[row, RAW]
     return [lower(ours, raw), spread_ratio(ours.total, raw.total).below(0.0)]
-
-
-EXPERIMENT = Experiment(
-    name="deng-original",
-    source="Fig. 12",
-    title="Algorithms for a budget of variation, with the original prior",
-    runs=50,
-    quick=2,
-    hours=0.8,
-    cells=lambda setting: (
-        synthetic(1.0) + stocks(setting, RAW, normalise=False) + stocks(setting, STOCKS, normalise=True)
-    ),
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from windvane.experiments.experiment import Cell
-from windvane.experiments.figures import BOLD, DASHES, colour, curves, legend, sheet
+from windvane.experiments.figures import curves
 from windvane.experiments.paper.rates import HORIZON, RATES
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import REGRET, Call, call
+from windvane.plots.style import legend, look, sheet
 
 LENGTHSCALE = 0.2
 FEATURES = 1028  # M, Appendix A.1
 DIMS = (2, 4, 6, 8)
-RUNS = 50
 FIXED, GROWING = "c1 = 0.4", "c1 = 0.2 d"
 PROTOCOLS = (FIXED, GROWING)
 C2 = 4.0
@@ -121,18 +121,18 @@ def figure(results: Results, rows: Sequence[str]) -> Any:
 
 def _over_dimensions(panel: Any, results: Results, rows: Sequence[str], rate: float, protocol: str) -> None:
     for number, row in enumerate(rows):
-        groups = [results[row, column(dim, rate, protocol)] for dim in DIMS]
+        groups, shown = [results[row, column(dim, rate, protocol)] for dim in DIMS], look(row)
         middle = np.array([group.median for group in groups])
         low, high = np.transpose([group.quartiles for group in groups])
         panel.errorbar(
             np.array(DIMS) + 0.1 * (number - (len(rows) - 1) / 2),
             middle,
             (middle - low, high - middle),
-            color=colour(row),
-            ls=DASHES.get(row, "-"),
+            color=shown.colour,
+            ls=shown.dashes,
             marker="o",
             ms=4,
-            lw=2.0 if row in BOLD else 1.3,
+            lw=2.0 if shown.width > 2.0 else 1.3,
             elinewidth=0.9,
             label=row,
         )

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from windvane.experiments.claims import Claim, judged, share_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import GREY, SKY, VERMILION, sheet
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.resets import Share
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import GREY, SKY, VERMILION, sheet
 from windvane.triggers import ExactBound, PosteriorBound, Trigger
 
 DELTAS = (0.05, 0.1, 0.5)
@@ -147,17 +147,3 @@ def claims(results: Results) -> list[Claim]:
             f"another alarm within {STEPS} steps: {counted or 'no run had a first one'}",
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="lemma3",
-    source="Lemma 3",
-    title="False alarms while nothing changes",
-    runs=1000,
-    quick=100,
-    hours=0.19,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

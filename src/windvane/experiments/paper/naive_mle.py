@@ -15,14 +15,14 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import BLACK, BLUE, GREEN, ORANGE, VERMILION, legend, sheet
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper.comparison import against, beats, percent
 from windvane.experiments.paper.rates import COLUMNS, RATES, column, objective
 from windvane.experiments.paper.table2 import GROWTH, LIKELIHOOD
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import TOLD, call
+from windvane.plots.style import BLACK, BLUE, GREEN, ORANGE, VERMILION, legend, sheet
 from windvane.surrogates import LearnOnline, LearnThenMonitor, Scaling
 
 TRUE = 0.02  # the noise variance
@@ -148,17 +148,3 @@ def claims(results: Results) -> list[Claim]:
             against(results, THEN, [NAIVE, BOUNDED], COLUMNS),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="naive-mle",
-    source="Section 6.3",
-    title="Maximum likelihood on the way, and the noise",
-    runs=50,
-    quick=3,
-    hours=0.089,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -23,11 +23,12 @@ from windvane.experiments.claims import (
     mean_of,
     share_of,
 )
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import curves, legend, reset_strip, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
+from windvane.plots.style import legend, sheet
 from windvane.surrogates import LearnOnline
 from windvane.tasks import PolicySearch
 
@@ -180,17 +181,3 @@ def _claims(results: Results, column: str) -> list[Claim]:
             figures(*ROWS),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="policy-search",
-    source="Fig. 3 (d)",
-    title="Policy search on a cart-pole whose friction grows",
-    runs=50,
-    quick=3,
-    hours=0.2,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

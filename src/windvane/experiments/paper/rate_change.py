@@ -14,11 +14,12 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, judged, mean_and_error, mean_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import GREY, curves, legend, reset_strip, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import GREY, legend, sheet
 
 CHANGE, HORIZON = 175, 500
 PAIRS = {
@@ -131,17 +132,3 @@ def claims(results: Results) -> list[Claim]:
             ),
         ]
     return found
-
-
-EXPERIMENT = Experiment(
-    name="rate-change",
-    source="Fig. 6",
-    title="A rate of change that changes",
-    runs=50,
-    quick=4,
-    hours=0.063,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

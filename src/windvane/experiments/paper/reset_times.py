@@ -14,14 +14,15 @@ import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.experiments.claims import ANYWHERE, ENOUGH, Check, Claim, Interval, judged, mean_of, share_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import BLACK, GREY, ramp, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.paper.rates import column
 from windvane.experiments.paper.windows import HORIZON, Window, objective, period, window
 from windvane.experiments.paper.windows import RATES as KNOWN
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
 from windvane.late import stats
+from windvane.plots.style import BLACK, GREY, ramp, sheet
 
 GUESSED = 0.01
 RATES = (GUESSED, *KNOWN)
@@ -41,16 +42,12 @@ TAIL = 0.05  # of the first resets: what we call a tail that is cut off
 Steps = npt.NDArray[np.int64]
 
 
-def _column(rate: float) -> str:
-    return f"eps = {rate:g}"
-
-
 def cells(_: Setting) -> list[Cell]:
     """A run ends with the first alarm from N on: the narrowest window needs no more."""
     return [
         Cell(
             ROW,
-            _column(rate),
+            column(rate),
             objective(rate),
             call("gp-ucb"),
             measure=call("alarms", deltas=(DELTA,), until=period(rate), steps=HORIZON),
@@ -88,7 +85,7 @@ def table(results: Results) -> TextTable:
     for rate in RATES:
         for share in SHARES:
             low, high = limits = window(rate, share)
-            steps, forced = first_resets(results[ROW, _column(rate)], limits)
+            steps, forced = first_resets(results[ROW, column(rate)], limits)
             lower, median, upper = np.percentile(steps, (25, 50, 75))
             numbers = (
                 f"{steps.mean():.1f}",
@@ -96,7 +93,7 @@ def table(results: Results) -> TextTable:
                 f"{lower:.0f}–{upper:.0f}",
                 f"{forced.mean():.1%}",
             )
-            rows.append((_column(rate), str(high - low), str(low), str(high), *numbers))
+            rows.append((column(rate), str(high - low), str(low), str(high), *numbers))
     return TextTable(
         ("rate", "W", "N_low", "N_high", "mean", "median", "quartiles", "forced at N_high"),
         rows,
@@ -112,7 +109,7 @@ def figure(results: Results) -> Any:
     """Ridges on the left, distribution functions on the right, one row per rate."""
     page, axes = sheet(len(RATES), 2, (11.5, 12.0), sharex=True)
     for (ridges, curves), rate in zip(axes, RATES, strict=True):
-        group = results[ROW, _column(rate)]
+        group = results[ROW, column(rate)]
         for number, share in enumerate(SHARES):
             limits = window(rate, share)
             steps, forced = first_resets(group, limits)
@@ -196,7 +193,7 @@ def claims(results: Results) -> list[Claim]:
     shape: list[Check] = []
     tails, fits = [], []
     for rate in RATES:
-        group = results[ROW, _column(rate)]
+        group = results[ROW, column(rate)]
         widest, never = first_resets(group, window(rate, 1.0))
         found = [first_resets(group, window(rate, share)) for share in SHARES]
         spreads = [float(np.subtract(*np.percentile(steps, (99, 1)))) for steps, _ in found]
@@ -204,7 +201,7 @@ def claims(results: Results) -> list[Claim]:
         low, high = window(rate, SHARES[2])
         cut += [share_of(widest < low).above(TAIL), share_of(widest > high).above(TAIL)]
         tails.append(
-            f"{_column(rate)}: unrestricted, {np.mean(widest < low):.1%} of first resets come before "
+            f"{column(rate)}: unrestricted, {np.mean(widest < low):.1%} of first resets come before "
             f"{low} and {np.mean(widest > high):.1%} after {high}, the window W = {high - low}; from the "
             f"narrowest window to the widest, 98% of the resets spread over {spreads[0]:.0f} to "
             f"{spreads[-1]:.0f} steps and {forced[0]:.0%} to {forced[-1]:.1%} are forced"
@@ -213,7 +210,7 @@ def claims(results: Results) -> list[Claim]:
             continue
         checks, evidence = _shape(widest[~never])
         shape += checks
-        fits.append(f"{_column(rate)}: {evidence}")
+        fits.append(f"{column(rate)}: {evidence}")
     return [
         judged(
             "Small windows cut off the tails of the distribution of reset times.",
@@ -228,17 +225,3 @@ def claims(results: Results) -> list[Claim]:
             + ". ".join(fits),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="reset-times",
-    source="Fig. 2 (left), Fig. 14",
-    title="When the first reset comes, by the size of the reset window",
-    runs=30_000,
-    quick=300,
-    hours=0.9,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

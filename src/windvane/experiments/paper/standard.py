@@ -19,13 +19,14 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Check, Claim, judged, log_ratios, lower, mean_of, share_of
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import curves, legend, reset_strip, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.paper.comparison import against, medians
 from windvane.experiments.paper.standardised import NAME
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import legend, sheet
 from windvane.surrogates import Gamma, LearnOnline, LearnThenMonitor, Search
 
 # "learn the lengthscales": the noise stays at the first guess, 1 % of the variance of standardised values.
@@ -248,17 +249,3 @@ def _most(checks: list[Check]) -> Check:
     if 2 * checks.count(True) > len(checks):
         return True
     return False if 2 * checks.count(False) >= len(checks) else None
-
-
-EXPERIMENT = Experiment(
-    name="standard",
-    source="Fig. 10",
-    title="Ackley and Hartmann, moved after half of the steps",
-    runs=50,
-    quick=2,
-    hours=0.21,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

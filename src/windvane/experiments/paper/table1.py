@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from windvane.experiments.claims import Check, Claim, close, judged
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import curves, legend, reset_strip, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.paper.comparison import Paper, against, against_paper, beats
+from windvane.experiments.paper.rates import HORIZON, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
-from windvane.experiments.trial import TOLD, Call, call
+from windvane.experiments.trial import TOLD, call
+from windvane.plots.style import legend, sheet
 from windvane.triggers import EDetector, ExactBound
 
-HORIZON = 400
 COLUMNS = {  # column: (true rate, the rate that algorithms are told)
     "eps = 0.01": (0.01, 0.01),
     "eps = 0.03": (0.03, 0.03),
@@ -76,16 +77,12 @@ def cells(_: Setting) -> list[Cell]:
                 algorithm = call("r-gp-ucb", rate=told, horizon=HORIZON)
             elif algorithm is None:
                 algorithm = call({"TV-GP-UCB": "tv-gp-ucb", "UI-TVBO": "ui-tvbo"}[row], rate=told)
-            found.append(Cell(row, column, _objective(true), algorithm))
+            found.append(Cell(row, column, objective(true), algorithm))
     return found + [
-        Cell(row, column, _objective(true), algorithm, told=TOLD_BEYOND.get(row, TOLD))
+        Cell(row, column, objective(true), algorithm, told=TOLD_BEYOND.get(row, TOLD))
         for row, algorithm in BEYOND.items()
         for column, (true, _) in COLUMNS.items()
     ]
-
-
-def _objective(rate: float) -> Call:
-    return call("within-model", rate=rate, horizon=HORIZON)
 
 
 def _paper(row: str, column: str) -> Paper | None:
@@ -168,17 +165,3 @@ def claims(results: Results) -> list[Claim]:
             against(results, "ET-GP-UCB", varying, WRONG),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="table1",
-    source="Table 1, Fig. 7",
-    title="Within-model comparison, with the rate right and wrong",
-    runs=50,
-    quick=6,
-    hours=0.21,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -19,13 +19,14 @@ from dataclasses import replace
 from typing import Any
 
 from windvane.experiments.claims import Claim, close, judged
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import BLACK, clusters, legend, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import clusters
 from windvane.experiments.paper.comparison import against, against_paper, beats
 from windvane.experiments.paper.rates import COLUMNS, HORIZON, RATES, column, objective
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import BLACK, legend, sheet
 from windvane.surrogates import Gamma, LearnOnline, LearnThenMonitor, Scaling, Search
 
 ROWS = ("GP-UCB", "R-GP-UCB", "ET-GP-UCB")
@@ -122,17 +123,3 @@ def claims(results: Results) -> list[Claim]:
             ),
         ]
     return found
-
-
-EXPERIMENT = Experiment(
-    name="table2",
-    source="Table 2",
-    title="Hyperparameters learned online",
-    runs=50,
-    quick=4,
-    hours=0.14,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -10,13 +10,14 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Check, Claim, judged, log_ratios, mean_of, spread_ratio
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import BLACK, boxes, colour, legend, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import boxes
 from windvane.experiments.paper.rates import RATES, objective
 from windvane.experiments.paper.rates import column as rate_name
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import call
+from windvane.plots.style import BLACK, colour, legend, sheet
 
 ROW = "ET-GP-UCB"
 DELTAS = (0.005, 0.01, 0.05, 0.1, 0.5)
@@ -205,17 +206,3 @@ def claims(results: Results) -> list[Claim]:
             ),
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="table4",
-    source="Table 4, Fig. 13",
-    title="Sensitivity to delta_B",
-    runs=200,  # the paper has 50, which leave open what is said of variances
-    quick=6,
-    hours=0.16,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

@@ -13,12 +13,13 @@ import numpy.typing as npt
 
 from windvane.checks import Array
 from windvane.experiments.claims import Check, Claim, judged, mean_of, similar, spread_ratio
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import GREY, SKY, curves, legend, reset_strip, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.figures import curves, reset_strip
 from windvane.experiments.paper.comparison import against, beats, measured, medians
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable
 from windvane.experiments.trial import TOLD, Call, call
+from windvane.plots.style import GREY, SKY, legend, sheet
 from windvane.tasks.intel import BINS_A_DAY
 from windvane.tasks.temperature import load, parse_days, synthetic_lab
 from windvane.triggers import EDetector, ExactBound
@@ -187,18 +188,3 @@ def claims(results: Results) -> list[Claim]:
         )
     )
     return found
-
-
-EXPERIMENT = Experiment(
-    name="temperature",
-    source="Fig. 3 (a-c), Fig. 15",
-    title="Temperatures of the Intel Berkeley lab",
-    runs=50,
-    quick=5,
-    hours=0.067,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-    data=True,
-)

@@ -13,12 +13,13 @@ import numpy as np
 from windvane.acquisition import Theorem1Beta
 from windvane.checks import Array
 from windvane.experiments.claims import ENOUGH, Claim, judged, mean_and_error, mean_of, ratios, similar
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
+from windvane.experiments.experiment import Cell, Setting
+from windvane.experiments.paper.rates import HORIZON, column, objective
 from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
+from windvane.plots.style import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
 from windvane.theory import (
     RegretBound,
     corollary1_order,
@@ -27,7 +28,7 @@ from windvane.theory import (
     sublinear_region,
 )
 
-HORIZON, PROBLEM = 400, BoundProblem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
+PROBLEM = BoundProblem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
 RATES = (1e-4, 1e-3, 0.01, 0.03, 0.1)
 MIDDLE = 0.03
 LAMBDAS = (1, 2, 4, 8, 16, 32)  # eps is known to lie in [eps / lambda, lambda eps]
@@ -51,10 +52,6 @@ def window_of(rate: float, factor: float) -> tuple[int, int]:
     return low, high
 
 
-def _column(rate: float) -> str:
-    return f"eps = {rate:g}"
-
-
 def _wide(factor: int) -> str:
     return f"eps = {MIDDLE:g}, lambda = {factor}"
 
@@ -64,20 +61,18 @@ def cells(_: Setting) -> list[Cell]:
     beta = Theorem1Beta(PROBLEM.delta, PROBLEM.constants.a1, PROBLEM.constants.b1)
     found = []
     for rate in RATES:
-        task, period = call("within-model", rate=rate, horizon=HORIZON), reset_time(rate, HORIZON)
+        task, period = objective(rate), reset_time(rate, HORIZON)
         algorithms = (
             call("r-gp-ucb", period=period),
             call("r-gp-ucb", period=period, beta=beta),
             call("et-gp-ucb", reset_window=window_of(rate, KNOWN)),
         )
-        found += [Cell(row, _column(rate), task, how) for row, how in zip(ROWS, algorithms, strict=True)]
-    task = call("within-model", rate=MIDDLE, horizon=HORIZON)
+        found += [Cell(row, column(rate), task, how) for row, how in zip(ROWS, algorithms, strict=True)]
     for factor in LAMBDAS:
         algorithm = call("et-gp-ucb", reset_window=window_of(MIDDLE, factor))
-        found.append(Cell("ET-GP-UCB", _wide(factor), task, algorithm))
-    for column, rate in FREE.items():
-        task = call("within-model", rate=rate, horizon=HORIZON)
-        found.append(Cell("ET-GP-UCB", column, task, call("et-gp-ucb")))
+        found.append(Cell("ET-GP-UCB", _wide(factor), objective(MIDDLE), algorithm))
+    for free, rate in FREE.items():
+        found.append(Cell("ET-GP-UCB", free, objective(rate), call("et-gp-ucb")))
     return found
 
 
@@ -88,7 +83,7 @@ def slope(x: Sequence[float], y: Array) -> float:
 
 def exponents(results: Results, row: str) -> Array:
     """The exponent of eps in R_T / T of each run."""
-    averages = np.array([results[row, _column(rate)].average for rate in RATES])
+    averages = np.array([results[row, column(rate)].average for rate in RATES])
     return np.array([slope(RATES, run) for run in averages.T])
 
 
@@ -123,9 +118,9 @@ def measured_bound(rate: float, lengths: Sequence[int]) -> RegretBound:
     )
 
 
-def by_blocks(results: Results, column: str, rate: float) -> list[RegretBound]:
+def by_blocks(results: Results, free: str, rate: float) -> list[RegretBound]:
     """The bound from the blocks that each run of ET-GP-UCB had."""
-    return [measured_bound(rate, blocks(run["resets"])) for run in results["ET-GP-UCB", column].runs]
+    return [measured_bound(rate, blocks(run["resets"])) for run in results["ET-GP-UCB", free].runs]
 
 
 def table(results: Results) -> TextTable:
@@ -137,22 +132,22 @@ def table(results: Results) -> TextTable:
         rows.append((label, f"[{limits[0]}, {limits[1]}]", *_over_steps([terms]), *measured))
 
     for rate in RATES:
-        groups = [results[row, _column(rate)] for row in ROWS]
+        groups = [results[row, column(rate)] for row in ROWS]
         period = reset_time(rate, HORIZON)
         shown = [spread(group.median, *group.quartiles) for group in groups]
-        line(_column(rate), rate, (period, period), (*shown[:2], "–"))
-        line(f"{_column(rate)}, lambda = {KNOWN}", rate, window_of(rate, KNOWN), ("–", "–", shown[2]))
+        line(column(rate), rate, (period, period), (*shown[:2], "–"))
+        line(f"{column(rate)}, lambda = {KNOWN}", rate, window_of(rate, KNOWN), ("–", "–", shown[2]))
     for factor in LAMBDAS:
         if factor != KNOWN:
             group = results["ET-GP-UCB", _wide(factor)]
             shown = [spread(group.median, *group.quartiles)]
             line(_wide(factor), MIDDLE, window_of(MIDDLE, factor), ("–", "–", *shown))
-    for column, rate in FREE.items():
-        group = results["ET-GP-UCB", column]
+    for free, rate in FREE.items():
+        group = results["ET-GP-UCB", free]
         lengths = [length for run in group.runs for length in blocks(run["resets"])]
         measured = ("–", "–", spread(group.median, *group.quartiles))
         window = f"measured blocks, {min(lengths)} to {max(lengths)}"
-        rows.append((column, window, *_over_steps(by_blocks(results, column, rate)), *measured))
+        rows.append((free, window, *_over_steps(by_blocks(results, free, rate)), *measured))
     return TextTable(
         ("", "window", *(term.replace("_", " ") for term in TERMS), "Theorem 1", *ROWS),
         rows,
@@ -186,8 +181,8 @@ def figure(results: Results) -> Any:
         left.loglog(RATES, values, "--", color=shade, label=f"its term: {term.replace('_', ' ')}")
     for row, mark in zip(ROWS, ("s-", "v:", "o-"), strict=True):
         shown = colour("R-GP-UCB" if row == CAUTIOUS else row)
-        left.loglog(RATES, [results[row, _column(r)].median for r in RATES], mark, color=shown, label=row)
-    start = 3.0 * results["R-GP-UCB", _column(RATES[0])].median
+        left.loglog(RATES, [results[row, column(r)].median for r in RATES], mark, color=shown, label=row)
+    start = 3.0 * results["R-GP-UCB", column(RATES[0])].median
     for power, text in ((1 / 8, "1/8"), (1 / 4, "1/4")):
         guide = start * (np.array(RATES) / RATES[0]) ** power
         left.loglog(RATES, guide, color=GREY, lw=0.9)
@@ -239,21 +234,21 @@ def claims(results: Results) -> list[Claim]:
         period = reset_time(rate, HORIZON)
         limits = dict(zip(ROWS, ((period, period), (period, period), window_of(rate, KNOWN)), strict=True))
         for row in ROWS:
-            totals = results[row, _column(rate)].total
+            totals = results[row, column(rate)].total
             factors.append(bound(rate, limits[row]).total / float(totals.max()))
         explored.append(bound(rate, (period, period)).exploration / HORIZON)
     powers = {row: exponents(results, row) for row in ROWS}
     listed = {row: mean_and_error(values) for row, values in powers.items()}
     tighter = {
-        column: [
+        free: [
             one.total / bound(rate, (min(lengths), max(lengths))).total
-            for one, lengths in zip(by_blocks(results, column, rate), _lengths(results, column), strict=True)
+            for one, lengths in zip(by_blocks(results, free, rate), _lengths(results, free), strict=True)
         ]
-        for column, rate in FREE.items()
+        for free, rate in FREE.items()
     }
     bounds = [bound(MIDDLE, window_of(MIDDLE, factor)).total for factor in LAMBDAS]
     narrow, widest = (results["ET-GP-UCB", _wide(factor)] for factor in (LAMBDAS[0], LAMBDAS[-1]))
-    fixed = results["R-GP-UCB", _column(MIDDLE)]
+    fixed = results["R-GP-UCB", column(MIDDLE)]
     static = _static_exponent()
     same = [window_of(rate, 1.0) == (reset_time(rate, HORIZON),) * 2 for rate in RATES]
     return [
@@ -298,25 +293,11 @@ def claims(results: Results) -> list[Claim]:
             "C): with the lengths that were measured the bound falls to half or less.",
             [mean_of(np.log(shares)).below(math.log(0.5)) for shares in tighter.values()],
             "the bound block by block over that by the shortest and the longest block: "
-            + ", ".join(f"{np.median(shares):.2f} at {column}" for column, shares in tighter.items())
+            + ", ".join(f"{np.median(shares):.2f} at {free}" for free, shares in tighter.items())
             + "; still far above any regret",
         ),
     ]
 
 
-def _lengths(results: Results, column: str) -> list[list[int]]:
-    return [blocks(run["resets"]) for run in results["ET-GP-UCB", column].runs]
-
-
-EXPERIMENT = Experiment(
-    name="theory",
-    source="Theorem 1, Corollary 1",
-    title="The regret bounds against measured regret",
-    runs=50,
-    quick=2,
-    hours=0.06,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)
+def _lengths(results: Results, free: str) -> list[list[int]]:
+    return [blocks(run["resets"]) for run in results["ET-GP-UCB", free].runs]

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from windvane.experiments.claims import Check, Claim, Interval, judged, lower, mean_of, ratios
-from windvane.experiments.experiment import Cell, Experiment, Setting
-from windvane.experiments.figures import COLOURS, legend, sheet
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper.comparison import percent
 from windvane.experiments.paper.windows import HORIZON, RATES, Window, objective, period, window
 from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Group, Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import Call, call
+from windvane.plots.style import colour, legend, sheet
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 ROWS = ("ET-GP-UCB", "always N_low", "R-GP-UCB")
@@ -88,8 +88,8 @@ def figure(results: Results) -> Any:
         for row in ROWS:
             groups = _line(results, row, rate)
             low, middle, high = np.percentile([group.average for group in groups], (25, 50, 75), axis=1)
-            panel.plot(sizes, middle, STYLES[row], color=COLOURS[row], label=row, ms=5)
-            panel.fill_between(sizes, low, high, color=COLOURS[row], alpha=0.12, lw=0)
+            panel.plot(sizes, middle, STYLES[row], color=colour(row), label=row, ms=5)
+            panel.fill_between(sizes, low, high, color=colour(row), alpha=0.12, lw=0)
         panel.set_title(f"$\\varepsilon$ = {rate:g}", loc="left", fontsize=10)
         panel.set_xlabel("window size $W = N_{high} - N_{low}$")
         panel.grid(axis="y", lw=0.4, alpha=0.4)
@@ -164,17 +164,3 @@ def claims(results: Results) -> list[Claim]:
         judged(text, checks, "; ".join(evidence))
         for (text, checks), evidence in zip(statements, texts, strict=True)
     ]
-
-
-EXPERIMENT = Experiment(
-    name="window-regret",
-    source="Fig. 2 (right)",
-    title="Regret by the size of the reset window",
-    runs=200,
-    quick=6,
-    hours=0.14,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)

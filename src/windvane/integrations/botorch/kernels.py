@@ -77,6 +77,17 @@ class RatedKernel(Kernel):  # type: ignore[misc]
         raw = self.raw_rate_constraint.inverse_transform(rate)
         self.initialize(raw_rate=raw.expand(self.raw_rate.shape))
 
+    def forward(
+        self, x1: Tensor, x2: Tensor, diag: bool = False, last_dim_is_batch: bool = False, **params: Any
+    ) -> Tensor:
+        """The covariances of both sets of times."""
+        del params
+        s, t = self._aligned_times(x1, x2, diag, last_dim_is_batch)
+        return self._covariance(s, t, self._aligned_rate(diag, last_dim_is_batch))
+
+    def _covariance(self, s: Tensor, t: Tensor, rate: Tensor) -> Tensor:
+        raise NotImplementedError
+
     def _aligned_rate(self, diag: bool, last_dim_is_batch: bool) -> Tensor:
         """The rate with as many trailing dimensions of size 1 as the covariance has."""
         rate = self.rate if diag else self.rate.unsqueeze(-1)
@@ -113,13 +124,9 @@ class MarkovKernel(RatedKernel):
     def _default_constraint(self) -> Interval:
         return Interval(0.0, 1.0, initial_value=None)
 
-    def forward(
-        self, x1: Tensor, x2: Tensor, diag: bool = False, last_dim_is_batch: bool = False, **params: Any
-    ) -> Tensor:
+    def _covariance(self, s: Tensor, t: Tensor, rate: Tensor) -> Tensor:
         """exp(ln(1 - rate) |t - t'| / 2)."""
-        del params
-        s, t = self._aligned_times(x1, x2, diag, last_dim_is_batch)
-        return torch.exp(0.5 * torch.log1p(-self._aligned_rate(diag, last_dim_is_batch)) * (s - t).abs())
+        return torch.exp(0.5 * torch.log1p(-rate) * (s - t).abs())
 
 
 class WienerKernel(RatedKernel):
@@ -130,17 +137,13 @@ class WienerKernel(RatedKernel):
     1.3
     """
 
-    def forward(
-        self, x1: Tensor, x2: Tensor, diag: bool = False, last_dim_is_batch: bool = False, **params: Any
-    ) -> Tensor:
+    def _covariance(self, s: Tensor, t: Tensor, rate: Tensor) -> Tensor:
         """1 + rate min(t, t')."""
-        del params
-        s, t = self._aligned_times(x1, x2, diag, last_dim_is_batch)
         if bool((s < 0).any()) or bool((t < 0).any()):
             raise InvalidArgument(
                 "WienerKernel: times must be at least 0; before that, its variance would be negative"
             )
-        return 1.0 + self._aligned_rate(diag, last_dim_is_batch) * torch.minimum(s, t)
+        return 1.0 + rate * torch.minimum(s, t)
 
 
 def _get_rate(kernel: RatedKernel) -> Tensor:

@@ -87,11 +87,7 @@ class LoopProgress:
             "plan": encode(plan),
             "data": [_plain(row) for row in self.data],
             "memory": list(self.memory),
-            "step": self.step,
-            "elapsed": self.elapsed,
-            "learned": self.learned,
-            "last_time": self.last_time,
-            "origin": self.origin,
+            **{name: getattr(self, name) for name in ("step", "elapsed", "learned", "last_time", "origin")},
             "held": None if self.held is None else _plain(self.held),
         }
 

@@ -88,12 +88,12 @@ def _read(where: str, result: Any, problem: GestProblem, issued: int, context: M
 def _value(where: str, result: Mapping[str, Any], name: str) -> tuple[float | None, str]:
     """The objective; if it is missing or not finite, or the evaluation raised an error, why there is none."""
     failed = result.get(ERROR)
-    if failed is not None and not _missing(failed) and bool(failed):
+    if not _missing(failed) and bool(failed):
         lines = str(result.get(ERROR_TEXT) or "").strip().splitlines()
         said = lines[-1].strip().replace("\0", "") if lines else ""
         return None, said[:LONGEST] or "the evaluation raised an error"
     value = single(result.get(name))
-    if value is None or _missing(value):
+    if _missing(value):
         return None, f"no value for {name!r}"
     if isinstance(value, float) and math.isinf(value):
         return None, f"{name!r} is {value}"
@@ -108,7 +108,7 @@ def _noise(where: str, result: Mapping[str, Any], problem: GestProblem) -> dict[
         for end in NOISE
         if (name := problem.objective + end) in result and name not in inputs
     }
-    known = {name: value for name, value in given.items() if value is not None and not _missing(value)}
+    known = {name: value for name, value in given.items() if not _missing(value)}
     if len(known) > 1:
         raise InvalidArgument(f"{where}: has {' and '.join(map(repr, known))}; give one of the two")
     for name, value in known.items():
@@ -122,7 +122,7 @@ def _outcomes(where: str, result: Mapping[str, Any], problem: GestProblem) -> di
     found = {}
     for each in problem.constraints:
         value = single(result.get(each.column))
-        if value is None or _missing(value) or (isinstance(value, float) and math.isinf(value)):
+        if _missing(value) or (isinstance(value, float) and math.isinf(value)):
             continue
         found[each.name] = real(f"{where}[{each.column!r}]", value, at_least=-LARGEST, at_most=LARGEST)
     return found
@@ -131,7 +131,7 @@ def _outcomes(where: str, result: Mapping[str, Any], problem: GestProblem) -> di
 def _id(name: str, given: Any, issued: int) -> int | None:
     """A number that was given out; a table with gaps holds it as a float, and NaN in the gaps."""
     given = single(given)
-    if given is None or _missing(given):
+    if _missing(given):
         return None
     whole = type(given) is int or (isinstance(given, float) and given.is_integer())
     if not whole or not 0 <= given < issued:
@@ -151,8 +151,8 @@ def _check_constant(name: str, given: Any, constant: Any) -> None:
 
 
 def _missing(value: Any) -> bool:
-    """NaN, and what pandas puts where there is nothing: neither equals itself, or says whether it does."""
+    """None, NaN, and what pandas puts where there is nothing: that does not equal itself, or say whether."""
     try:
-        return not bool(value == value)
+        return value is None or not bool(value == value)
     except (TypeError, ValueError):
         return True

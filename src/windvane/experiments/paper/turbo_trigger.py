@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from windvane.experiments.claims import Claim, judged, mean_of, ratios
-from windvane.experiments.experiment import Cell, Experiment, Setting
+from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper import backtracking, dimensions
 from windvane.experiments.paper.backtracking import EVERYWHERE, HIGHEST, LOWEST
 from windvane.experiments.paper.comparison import against, beats
-from windvane.experiments.paper.dimensions import DIMS, PROTOCOLS, RUNS, column
+from windvane.experiments.paper.dimensions import DIMS, PROTOCOLS, column
 from windvane.experiments.paper.rates import HORIZON, RATES
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable
@@ -72,17 +72,3 @@ def claims(results: Results) -> list[Claim]:
             f"{event} {still[event].mean():.2f}",
         ),
     ]
-
-
-EXPERIMENT = Experiment(
-    name="turbo-trigger",
-    source="Fig. 9",
-    title="A trigger on performance",
-    runs=RUNS,
-    quick=1,
-    hours=3.2,
-    cells=cells,
-    table=table,
-    figure=figure,
-    claims=claims,
-)
