@@ -171,6 +171,15 @@ def test_create_with_names_of_parts_and_a_goal_in_british_spelling(shell, db):
         assert study.optimizer.composition.trigger == wv.ExactBound()
 
 
+def test_create_what_may_be_there_already(shell, db):
+    line = f"create press --box 0,1 {QUICK} --exist-ok --json"
+    made = json.loads(shell(line))
+    shell("tell press --at [0.5] 0.7")
+    again = json.loads(shell(line))
+    assert (again["created"], again["tells"]) == (made["created"], 1)
+    assert "goal: there is a study of that name with another" in shell(f"{line} --goal minimize", code=4)
+
+
 DEFINITION = {
     "name": "another",
     "space": {"parameters": {"gain": {"real": [0.1, 10], "log": True}}},

@@ -126,6 +126,17 @@ def test_the_way_of_a_study(client, tmp_path):
         study.ask()
 
 
+def test_a_study_that_may_be_there_already(client):
+    space, options = wv.Space(gain=wv.Real(0.1, 10, log=True)), {**OPTIONS, "exist_ok": True}
+    first = client.create("restarted", space, **options)
+    first.tell(first.ask(), 0.5)
+    assert client.create("restarted", space, **options).summary() == first.summary()
+    assert first.summary().tells == 1
+    with pytest.raises(Conflict, match="goal: there is a study of that name with another"):
+        client.create("restarted", space, goal="minimize", **options)
+    first.delete()
+
+
 def test_a_goal_in_british_spelling(client):
     study = client.create("filter", wv.Box([(0, 1)]), goal="minimise")
     assert study.summary().goal == study.summary().definition["goal"] == "minimize"

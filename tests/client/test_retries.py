@@ -128,6 +128,14 @@ def test_what_has_no_key_is_not_repeated(fake, fault):
     assert "may have been carried out" in " ".join(caught.value.__notes__)
 
 
+@pytest.mark.parametrize("fault", ["drop-before", "drop-after"])
+def test_a_study_that_may_be_there_already_is_asked_for_again(fake, fault):
+    fake.script = [fault]
+    with pytest.raises(Unavailable, match="lacks name"):  # what this service answers is no study
+        fake.client().create("plant", {"box": [[0, 1]]}, exist_ok=True)
+    assert len(fake.requests) == 2
+
+
 def test_what_has_no_key_is_repeated_if_nothing_was_done(fake):
     fake.script = ["busy", "busy"]
     with pytest.raises(Unavailable, match="lacks name"):  # what this service answers is no study

@@ -185,6 +185,40 @@ def test_what_cannot_be_created(shared):
     assert shared.client.post("/v1/studies", json={"name": "kernel", "space": box}).status_code == 409
 
 
+def test_a_study_that_may_be_there_already(shared):
+    asked = {
+        "name": "restarted",
+        "space": {"box": [[0, 1]]},
+        "goal": "minimise",
+        "options": {"kernel": {"type": "RBF", "lengthscale": [0.2]}, "noise_variance": 0.1},
+        "exist_ok": True,
+    }
+    made = shared.client.post("/v1/studies", json=asked)
+    assert (made.status_code, made.json()["tells"]) == (201, 0)
+    assert shared.tell("restarted", x=[0.5], y=1.0).status_code == 201
+    again = shared.client.post("/v1/studies", json=asked)
+    assert (again.status_code, again.json()["tells"]) == (200, 1)
+    assert again.json()["definition"] == made.json()["definition"]
+    for other, named in (
+        ({"goal": "maximize"}, "goal"),
+        ({"seed": 5}, "seed"),
+        ({"exist_ok": False}, "name"),
+    ):
+        refused = shared.client.post("/v1/studies", json=asked | other)
+        assert refused.status_code == 409
+        assert refused.json()["detail"].startswith(named)
+    assert shared.client.post("/v1/studies", json=asked | {"exist_ok": "yes"}).status_code == 422
+    assert shared.client.get("/v1/studies/restarted").json() == again.json()
+
+
+def test_the_document_says_what_exist_ok_does(shared):
+    document = shared.client.get("/openapi.json").json()
+    field = document["components"]["schemas"]["CreateBody"]["properties"]["exist_ok"]
+    assert (field["type"], field["default"]) == ("boolean", False)
+    assert "same arguments" in field["description"]
+    assert {"200", "201", "409"} <= document["paths"]["/v1/studies"]["post"]["responses"].keys()
+
+
 @pytest.mark.parametrize(
     "name",
     [

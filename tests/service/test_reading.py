@@ -84,8 +84,20 @@ def test_a_large_prediction_is_made_in_parts_and_is_the_same(served, monkeypatch
 
     monkeypatch.setattr(Optimizer, "predict", counted)
     found = served.client.post("/v1/studies/plant/predict", json={"points": _points(2500)}).json()
-    assert sizes == [1000, 1000, 500]
+    assert sizes == [500] * 5
     assert [found["mean"], found["std"]] == expected
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_beside_steps_a_reader_rests_between_two_parts(served, monkeypatch, busy):
+    from windvane.service import core
+
+    rested, service = [], served.service
+    monkeypatch.setattr(core.time, "perf_counter", lambda: 10.5)
+    monkeypatch.setattr(core.time, "sleep", rested.append)
+    monkeypatch.setattr(type(service._writers), "busy", busy)
+    service.give_way(begun=10.0)
+    assert rested == ([core.REST * 0.5] if busy else [])
 
 
 def _points(count):

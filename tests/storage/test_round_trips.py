@@ -49,6 +49,22 @@ def test_a_step_is_its_turn_one_look_one_write_and_the_commit(study, monkeypatch
     assert statements == ["SELECT", "SELECT", "WITH"]
 
 
+def test_who_only_looks_leaves_prepared_statements_alone(study):
+    """A rollback would have the driver forget them, and the server plan each statement of a step anew."""
+    for _ in range(6):  # the driver prepares what it has seen five times
+        study.tell(study.ask(), 1.0)
+
+    def prepared():
+        with study.database.link.reading() as connection:
+            return connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar()
+
+    there = prepared()
+    assert there >= 3
+    study.summary()
+    study.best()
+    assert prepared() == there
+
+
 @pytest.mark.parametrize("connections", [1, 3])
 def test_connections_that_the_server_has_closed_are_noticed_by_nobody(study, postgres_url, connections):
     trial = study.ask()

@@ -30,7 +30,7 @@ def test_a_study_that_somebody_holds(postgres_url):
     """By hand, in the middle of a transaction: the tell fails in words, and can be made again."""
     url = f"{postgres_url}%20-clock_timeout%3D50ms"
     with Study.create(url, "s", BOX, "random", seed=0) as study:
-        with Database(postgres_url) as other, other.link.reading() as connection:
+        with Database(postgres_url) as other, other.link.as_of_now() as connection:
             connection.exec_driver_sql("SELECT * FROM windvane_studies FOR UPDATE")
             with pytest.raises(StorageFailure, match="holds the database for too long; nothing of this step"):
                 study._link.write(

@@ -73,12 +73,14 @@ class Client:
         seed: int | None = None,
         expires_after: float | None = DAY,
         metadata: Mapping[str, Any] | None = None,
+        exist_ok: bool = False,
         **options: Any,
     ) -> RemoteStudy:
         """A new study; `Conflict` if there is one of that name. Options are those of `windvane.make`.
 
-        This is not tried again after a connection broke: whose study the second attempt would find there is
-        not to be known.
+        With `exist_ok`, a study of that name that was created with the same arguments is opened instead.
+        Without, this is not tried again after a connection broke: whose study the second attempt would find
+        there is not to be known.
         """
         sent = given(
             name=name,
@@ -88,9 +90,10 @@ class Client:
             seed=seed,
             metadata=metadata_of(metadata) or None,
             options=options_json(options) or None,
+            exist_ok=exist_ok or None,
         )
         sent["expires_after"] = expires_after  # None: never
-        made = self._transport.json(Request("POST", "/v1/studies", body(sent), repeat=False))
+        made = self._transport.json(Request("POST", "/v1/studies", body(sent), repeat=exist_ok))
         return RemoteStudy(self._transport, read(Summary, made).name)
 
     def study(self, name: str) -> RemoteStudy:

@@ -167,6 +167,13 @@ class CreateBody(Body):
         Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,
         Field(description="seconds until a trial expires; null: never"),
     ] = 86400.0
+    exist_ok: Annotated[
+        bool,
+        Field(
+            description="answer with the study of that name if it was created with the same arguments, of "
+            "which the seed counts if it is given and the metadata never; 409 if with others",
+        ),
+    ] = False
     metadata: Metadata = Field(default_factory=dict)
     options: Annotated[
         dict[str, Any],

@@ -33,6 +33,7 @@ from windvane.study import Study
 
 R = TypeVar("R")
 CLOSING = 30.0  # seconds that what is being written has at the end, unless it is told otherwise
+REST = 3.0  # times what a part of a long read took: so it has a quarter of a core beside steps
 LONG_WAITING = 50  # requests that wait for their turn to compute for long
 
 
@@ -126,12 +127,12 @@ class Service:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._with, name, work)
 
     def give_way(self, begun: float) -> None:
-        """Between two parts of a long read: while there are steps to make, rest for as long as one took.
+        """Between two parts of a long read: while there are steps to make, rest longer than a part took.
 
         `begun` is when the last part did.
         """
         if self._writers.busy:
-            time.sleep(time.perf_counter() - begun)
+            time.sleep(REST * (time.perf_counter() - begun))
 
     async def write(self, name: str, work: Callable[[Study], R], *, long: bool = False) -> R:
         """Carry out a step of a study, one request at a time; few of those that may take `long` at once."""

@@ -90,6 +90,9 @@ class Link:
             require("psycopg", "postgres")
         with reported(self.where):
             self._engine = _reader(path) if self._read_only else _engine(self._place, self.kind)
+            self._single = self._engine
+            if self.kind == "postgresql":  # the same connections
+                self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
             try:
                 self._prepare(create)
             except BaseException:
@@ -112,8 +115,12 @@ class Link:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that only reads: on SQLite each statement by itself, the journal does not change."""
-        with reported(self.where), self._engine.connect() as connection:
+        """A connection that only reads, each statement by itself: the journal does not change.
+
+        On PostgreSQL a transaction would be two more ways to the server and back, and its end, a rollback,
+        would have the driver forget the statements that are prepared.
+        """
+        with reported(self.where), self._single.connect() as connection:
             yield _answering(connection)
 
     @contextmanager
@@ -318,6 +325,7 @@ def _engine(place: Any, kind: str) -> Engine:
             pool_size=CONNECTIONS,
             max_overflow=CONNECTIONS,
             pool_timeout=WAIT,
+            pool_use_lifo=True,  # a server's process has at hand what it did last
             isolation_level="READ COMMITTED",  # whatever the server's default: see journal.lock
             connect_args={name: value for name, value in REACH.items() if name not in place.query},
         )

@@ -29,8 +29,8 @@ def no_progress(_done: int, _total: int) -> None:
     """For those who do not want to hear of it."""
 
 
-def amend(session: Session, request: AmendRequest, on_progress: OnProgress) -> Record:
-    """Correct the value of a trial or a record, or take it back if there is none."""
+def amend(session: Session, request: AmendRequest, on_progress: OnProgress) -> tuple[Record, bool]:
+    """Correct the value of a trial or a record, or take it back if there is none; whether that is new."""
     correction, key, reason = request.correction, request.key, request.reason
     kind: Kind = "retracted" if correction is None else "corrected"
     begun: SecondReading | None = None
@@ -85,8 +85,11 @@ def amend(session: Session, request: AmendRequest, on_progress: OnProgress) -> R
 
 def change_space(
     session: Session, request: RedefineRequest, on_progress: OnProgress
-) -> tuple[Record, Mapping[str, Any]]:
-    """Go on in another space, with what was measured in it; the record, and the definition as it is now."""
+) -> tuple[tuple[Record, Mapping[str, Any]], bool]:
+    """Go on in another space, with what was measured in it.
+
+    The record, and the definition as it is now; whether they are new.
+    """
     space, key, reason = request.space, request.key, request.reason
     if not isinstance(space, Domain):
         raise InvalidType(f"space={space!r}: must be a space such as wv.Box([(0, 1)])")

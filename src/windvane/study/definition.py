@@ -43,8 +43,8 @@ def same(wanted: Mapping[str, Any], found: Mapping[str, Any], *, seeded: bool) -
     for name in ("space", "goal", "algorithm", "options", "expires_after", *(["seed"] if seeded else [])):
         if wanted[name] != found[name]:
             raise Conflict(
-                f"{name}: there is a study of that name with another, {found[name]!r}; open it as it is with "
-                "Study.open, or choose another name"
+                f"{name}: there is a study of that name with another, {found[name]!r}; open it as it is, "
+                "or choose another name"
             )
 
 

@@ -72,14 +72,15 @@ class Session:
         *,
         key: str | None = None,
         long: bool = False,
-    ) -> Result:
+    ) -> tuple[Result, bool]:
         """Carry out a step and write its records; on any failure neither memory nor disk has changed.
 
-        The step knows which record was written under its `key` before: see `before`. A `long` one is begun
-        out of turn: if others write meanwhile, it goes on from there.
+        The answer has beside it whether anything was written: not if it had been before, under the same
+        `key`; the step knows which record that was, see `before`. A `long` one is begun out of turn: if
+        others write meanwhile, it goes on from there.
         """
 
-        def attempt(connection: Connection) -> Result:
+        def attempt(connection: Connection) -> tuple[Result, bool]:
             head, keyed = journal.head_and_keyed(connection, self._id, key)
             self._live = self._followed(connection, self._live, head)
             step = UnwrittenStep(self._live.copy(), self._clock(), keyed)
@@ -91,7 +92,7 @@ class Session:
                     lambda now: journal.holds(now, self._id, step.records),
                 )
                 self._live = step.live
-            return result
+            return result, bool(step.records)
 
         with self._lock:
             for number in range(ATTEMPTS):

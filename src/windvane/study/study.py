@@ -17,7 +17,7 @@ from windvane.data import Best
 from windvane.errors import CorruptState, InvalidType, UnknownName
 from windvane.optimizer import Optimizer
 from windvane.protocol import AMENDING, Record, StudyProtocol, Summary, Trial
-from windvane.protocol.checks import duration, key_text, metadata_of, study_name, trial_number
+from windvane.protocol.checks import duration, metadata_of, study_name, trial_number
 from windvane.protocol.measured import Measured
 from windvane.protocol.requests import (
     UNSET,
@@ -153,16 +153,20 @@ class Study(StudyProtocol):
 
     def begin(self, request: AskRequest) -> list[Trial]:
         given = self.definition["expires_after"] if request.expires_after is UNSET else request.expires_after
-        trials, repeated = writing.ask(self._session, request, duration("expires_after", given))
+        trials, new = writing.ask(self._session, request, duration("expires_after", given))
         # of those that were asked for before, much may have come since
-        return [self.trial(trial.number) for trial in trials] if repeated else trials
+        return trials if new else [self.trial(trial.number) for trial in trials]
 
     def submit(self, request: WriteRequest, on_progress: OnProgress | None = None) -> Record:
+        return self.carry_out(request, on_progress or no_progress)[0]
+
+    def carry_out(self, request: WriteRequest, on_progress: OnProgress = no_progress) -> tuple[Record, bool]:
+        """The same, and whether the record is new: a request that is repeated under its key has the first."""
         if isinstance(request, AmendRequest):
-            return amend(self._session, request, on_progress or no_progress)
+            return amend(self._session, request, on_progress)
         if isinstance(request, RedefineRequest):
-            record, self.definition = change_space(self._session, request, on_progress or no_progress)
-            return record
+            (record, self.definition), new = change_space(self._session, request, on_progress)
+            return record, new
         return writing.write(self._session, request)
 
     def delete(self) -> None:
@@ -181,7 +185,7 @@ class Study(StudyProtocol):
                 step.tell(x, measured, time, metadata=notes)
             return len(checked)
 
-        return self._session.write(work) if checked else 0
+        return self._session.write(work)[0] if checked else 0
 
     def import_log(
         self,
@@ -269,14 +273,6 @@ class Study(StudyProtocol):
             return replace(trial, status="told" if last == "corrected" else last)  # type: ignore[arg-type]
         late = trial.expires_at is not None and trial.expires_at <= self._clock()
         return replace(trial, status="expired") if late else trial
-
-    def recorded(self, key: str | None) -> Record | None:
-        """What was written under an idempotency key."""
-        wanted = key_text(key)
-        if wanted is None:
-            return None
-        with self._link.reading() as connection:
-            return journal.by_key(connection, self.id, wanted)
 
     def look_up(self, query: EventsQuery) -> list[Record]:
         with self._link.reading() as connection:

@@ -17,16 +17,13 @@ from windvane.study.session import Session, reused
 
 
 def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[list[Trial], bool]:
-    """The trials, each expiring after so many seconds; and whether they were asked for before."""
+    """The trials, each expiring after so many seconds; and whether they are new."""
     count, key = request.count, request.key
     if count is not None:
         integer("count", count, at_least=1, at_most=MOST_AT_ONCE)
-    repeated = False
 
     def work(step: UnwrittenStep, connection: Connection) -> list[Record]:
-        nonlocal repeated
         before = session.before(step, connection, "asked")
-        repeated = before is not None
         if before is not None:
             return _asked_together(session, connection, before, count)
         step.expire()
@@ -40,7 +37,8 @@ def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[
             found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
         return found
 
-    return [Trial.of(record) for record in session.write(work, key=key)], repeated
+    records, new = session.write(work, key=key)
+    return [Trial.of(record) for record in records], new
 
 
 def _asked_together(
@@ -52,8 +50,8 @@ def _asked_together(
     return journal.read(connection, session.id, after=first.seq - 1, up_to=first.seq - 1 + (count or 1))
 
 
-def write(session: Session, request: TellRequest | FailRequest | ResetRequest) -> Record:
-    """Carry out a request; if it was carried out before, under the same key, the record of then."""
+def write(session: Session, request: TellRequest | FailRequest | ResetRequest) -> tuple[Record, bool]:
+    """Carry out a request; the record, which under a key that was used before is that of then, or new."""
 
     def work(step: UnwrittenStep, connection: Connection) -> Record:
         if isinstance(request, TellRequest):

@@ -29,7 +29,7 @@ examples:
       --option noise_variance=0.02 --option trigger=exact-bound
   windvane study create oven --param power=real:0:10 --constraint "heat<=90 °C" --constraint "purity>=0.8" \\
       --safe 0.95 --start '{"power": 2}'
-  windvane study create line-3 --definition line-3.json
+  windvane study create line-3 --definition line-3.json --exist-ok
 
 A definition is what the service takes:
   {"space": {"box": [[0, 1]]}, "algorithm": "auto", "goal": "minimize", "seed": 7,
@@ -61,6 +61,11 @@ def register(verb: VerbParser) -> None:
         metavar="NAME=VALUE",
         help="of the algorithm; the value is JSON or a word",
     )
+    verb.add_argument(
+        "--exist-ok",
+        action="store_true",
+        help="no error if there is a study of that name with the same definition",
+    )
     add_constraints(verb)
     verb.add_argument("--metadata", metavar="JSON", help="an object to keep with the study")
     verb.add_argument(
@@ -72,7 +77,9 @@ def run(given: argparse.Namespace) -> None:
     """Make it, and say what comes next."""
     asked = _typed(given) if given.definition is None else _written(given)
     options = asked.pop("options")
-    with require("windvane.study", EXTRA).Study.create(given.db, given.name, **asked, **options) as study:
+    with require("windvane.study", EXTRA).Study.create(
+        given.db, given.name, exist_ok=given.exist_ok, **asked, **options
+    ) as study:
         summary, space = study.summary(), space_of(study.definition)
     made = f"{summary.algorithm}, {summary.goal}, seed {summary.definition['seed']}"
     lines = [f"  {line}" for line in (*words.space_lines(space), *words.constraint_lines(summary))]
@@ -98,7 +105,7 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier() or not value:
             raise InvalidArgument(f"--option {text}: must be NAME=VALUE")
-        if name in raw or name in (*KEYS, "clock"):
+        if name in raw or name in (*KEYS, "clock", "exist_ok"):
             raise InvalidArgument(f"--option {text}: {name} is given twice, or is no option of an algorithm")
         raw[name] = value if _is_word(value) else from_json(f"--option {name}", value)
     found: dict[str, Any] = options_from_json(raw, "--option")

@@ -159,8 +159,7 @@ async def written(
 
     def work(study: Study) -> tuple[Record, bool]:
         known_outcomes(study, outcomes)
-        new = study.recorded(asked.key) is None
-        return study.submit(asked), new
+        return study.carry_out(asked)
 
     record, new = await service.write(name, work, long=long)
     if new:

@@ -24,7 +24,8 @@ from windvane.study.limits import believed
 from windvane.study.live import Live
 
 routes = router("model")
-PART = 1000  # points that are predicted at once: a few milliseconds
+PART = 500  # points that are predicted at once: some milliseconds. Of more, the arrays are such that each is
+# memory that the system gives anew, page by page: a surface of 100 x 100 took a quarter longer
 SeenContext = Annotated[
     str, Query(max_length=limits.CONTEXT, description='JSON, if the space has contexts: {"load": 37}')
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
 from fastapi import Body, Query, Request, Response
@@ -17,10 +18,12 @@ from windvane.service.routes.common import READ, WRITE, Name, router
 from windvane.service.shapes import StudiesShape, SummaryShape
 from windvane.service.work import check_work
 from windvane.spelling import options_from_json, space_from_json
-from windvane.storage import Summary
 from windvane.study import Study
 
 routes = router("studies")
+OPENED: dict[int | str, dict[str, Any]] = {
+    200: {"model": SummaryShape, "description": "with `exist_ok`: there was one already"}
+}
 
 
 @routes.get("/studies", dependencies=READ, response_model=StudiesShape, responses=documented())
@@ -48,13 +51,16 @@ async def list_studies(
     dependencies=WRITE,
     status_code=201,
     response_model=SummaryShape,
-    responses=documented(400, 409, 413, 415),
+    responses=OPENED | documented(400, 409, 413, 415),
 )
 async def create_study(request: Request, body: Annotated[CreateBody, Body()]) -> Any:
-    """Create a study. Its optimiser is made at once, so what cannot work is refused now."""
-    service = service_of(request)
+    """Create a study. Its optimiser is made at once, so what cannot work is refused now.
 
-    def create() -> Summary:
+    With `exist_ok`, a study that was created with the same arguments is no error: the answer is then 200.
+    """
+    service, now = service_of(request), time.time()
+
+    def create() -> Answer:
         try:
             space = space_from_json(body.space.model_dump())
             check_work(body.options, space)
@@ -67,6 +73,8 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
                 seed=body.seed,
                 expires_after=body.expires_after,
                 metadata=body.metadata,
+                exist_ok=body.exist_ok,
+                clock=lambda: now,
                 **options_from_json(body.options),
             )
         except UnknownName as error:  # of an algorithm, say: not what the address names, so no 404
@@ -77,9 +85,10 @@ async def create_study(request: Request, body: Annotated[CreateBody, Body()]) ->
             if not any(isinstance(value, dict | list) for value in body.options.values()):
                 raise
             raise InvalidArgument(f"options: components that do not fit together: {error}") from error
-        return study.summary()
+        made = study.summary()
+        return Answer(made.as_dict(), 201 if made.created == now else 200)
 
-    return Answer((await service.call_long(create)).as_dict(), 201)
+    return await service.call_long(create)
 
 
 @routes.get("/studies/{name}", dependencies=READ, response_model=SummaryShape, responses=documented(404))
