@@ -38,7 +38,7 @@ Constraints are {"constraints": {"heat": {"at_most": 90, "unit": "°C"}}, "safe"
 Its "name", if it has one, gives way to NAME. Algorithms and options: windvane list algorithms --options."""
 
 KEYS = ("name", "space", "algorithm", "goal", "seed", "expires_after", "metadata", "options")
-WITH_DEFINITION = ("name", "db", "json", "definition", "run", "verb", "action")  # all that goes with it
+WITH_DEFINITION = ("name", "db", "json", "definition", "exist_ok", "run", "verb", "action")  # may go with it
 
 
 def register(verb: VerbParser) -> None:
