@@ -12,22 +12,15 @@ from windvane.service.answers import Answer
 from windvane.service.bodies import AskBody, FailBody, TellBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, router, written
-from windvane.service.shapes import RecordShape, TrialShape, TrialsShape
+from windvane.service.routes.common import READ, STEP, DirectRoute, Key, Name, router, written
+from windvane.service.shapes import TrialShape, TrialsShape
 from windvane.study import Study
 
 routes = router("trials", DirectRoute)
 waiting = router("trials")
-FAILURES = documented(400, 404, 409, 413, 415)
 
 
-@routes.post(
-    "/studies/{name}/ask",
-    dependencies=WRITE,
-    status_code=201,
-    response_model=TrialShape | TrialsShape,
-    responses=FAILURES,
-)
+@routes.post("/studies/{name}/ask", **{**STEP, "response_model": TrialShape | TrialsShape})
 async def ask(
     request: Request, name: Name, body: Annotated[AskBody | None, Body()] = None, key: Key = None
 ) -> Any:
@@ -55,13 +48,7 @@ async def ask(
     return Answer(found.as_dict(), 201)
 
 
-@routes.post(
-    "/studies/{name}/tell",
-    dependencies=WRITE,
-    status_code=201,
-    response_model=RecordShape,
-    responses=FAILURES,
-)
+@routes.post("/studies/{name}/tell", **STEP)
 async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], key: Key = None) -> Any:
     """Record a measurement, of a trial or of a point that nobody asked for. On disk when answered."""
     told: Any = {"noise_variance": body.noise_variance, "std": body.std, "outcomes": body.outcomes}
@@ -69,13 +56,7 @@ async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], 
     return await written(request, name, asked, body.outcomes)
 
 
-@routes.post(
-    "/studies/{name}/fail",
-    dependencies=WRITE,
-    status_code=201,
-    response_model=RecordShape,
-    responses=FAILURES,
-)
+@routes.post("/studies/{name}/fail", **STEP)
 async def fail(request: Request, name: Name, body: Annotated[FailBody, Body()], key: Key = None) -> Any:
     """Record that a trial could not be evaluated: such points are kept away from."""
     return await written(request, name, FailRequest.of(body.trial, body.reason, body.metadata, key))
