@@ -224,13 +224,8 @@ def _check_options(path: str | Path, space: Domain, tabular: bool) -> None:
             text = str(option).strip()
             other = seen.setdefault(text.lower() if tabular else text, option)
             if other is not option:
-                raise InvalidArgument(
-                    f"{path}: {name}: {other!r} and {option!r} look alike in {_such(tabular)}"
-                )
-
-
-def _such(tabular: bool) -> str:
-    return "a table; import JSON lines instead" if tabular else "a log; tell them one by one"
+                such = "a table; import JSON lines instead" if tabular else "a log; tell them one by one"
+                raise InvalidArgument(f"{path}: {name}: {other!r} and {option!r} look alike in {such}")
 
 
 def _time(cell: Any) -> float | None:

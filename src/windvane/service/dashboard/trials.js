@@ -2,7 +2,7 @@
 
 import { get, intention, pathOf, post } from "./api.js";
 import { narrow } from "./charts.js";
-import { askFailure } from "./dialogs.js";
+import { askReason } from "./dialogs.js";
 import { arrange, announce, busily, complaint, field, h, setText } from "./dom.js";
 import { ago, duration, number, plural } from "./format.js";
 import { heading } from "./help.js";
@@ -142,7 +142,7 @@ export class Trials {
 
   async fail(trial) {
     const key = intention();
-    const done = await askFailure(trial.number, (reason) => post(pathOf(this.name, "/fail"), { trial: trial.number, reason }, key));
+    const done = await askReason(`Trial ${trial.number} failed`, "It is kept in the log, and the model is told no number.", "Record the failure", (reason) => post(pathOf(this.name, "/fail"), { trial: trial.number, reason }, key));
     if (done) await this.refresh();
   }
 
