@@ -1,6 +1,6 @@
 // Modal questions. The native element traps the focus and closes on Escape; the focus goes back where it was.
 
-import { busily, complaint, field, fresh, h } from "./dom.js";
+import { busily, complaint, field, figure, fresh, h } from "./dom.js";
 
 /** Show a dialog; resolves to what `close(value)` was given, or undefined if it was dismissed. */
 export function openDialog(title, build, { dismissible = true } = {}) {
@@ -60,7 +60,6 @@ export function askToken(problem) {
 
 /** Something to say in words, and perhaps numbers first, {label, value} each after the value itself; resolves to true when it has been done. */
 export function askReason(title, text, action, act, value = null, others = []) {
-  const figure = (more) => h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", ...more });
   const y = value === null ? null : figure({ value, autofocus: true });
   const inputs = others.map((each) => figure({ value: each.value, placeholder: "not measured" }));
   const reason = h("input", { type: "text", maxlength: 500, autofocus: y === null });

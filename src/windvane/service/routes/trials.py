@@ -6,15 +6,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query, Request
 
-from windvane.protocol import Trial
-from windvane.protocol.requests import UNSET, FailRequest, TellRequest
+from windvane.protocol.requests import UNSET, AskRequest, FailRequest, TellRequest
 from windvane.service.answers import Answer
 from windvane.service.bodies import AskBody, FailBody, TellBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
 from windvane.service.routes.common import READ, STEP, DirectRoute, Key, Name, router, written
 from windvane.service.shapes import TrialShape, TrialsShape
-from windvane.study import Study
 
 routes = router("trials", DirectRoute)
 waiting = router("trials")
@@ -28,24 +26,11 @@ async def ask(
     service = service_of(request)
     given = body or AskBody()
     patience = given.expires_after if "expires_after" in given.model_fields_set else UNSET
-
-    def work(study: Study) -> Trial | list[Trial]:
-        found: Trial | list[Trial] = study.ask(
-            given.time,
-            context=given.context,
-            available=given.available,
-            count=given.count,
-            metadata=given.metadata,
-            key=key,
-            expires_after=patience,
-        )
-        return found
-
-    found = await service.write(name, work)
+    what = (given.time, given.context, given.available, given.count)
+    asked = AskRequest.of(*what, patience, given.metadata, key)
+    trials = [trial.as_dict() for trial in await service.write(name, lambda study: study.begin(asked))]
     service.streams.ring(name)
-    if isinstance(found, list):
-        return Answer({"trials": [trial.as_dict() for trial in found]}, 201)
-    return Answer(found.as_dict(), 201)
+    return Answer(trials[0] if given.count is None else {"trials": trials}, 201)
 
 
 @routes.post("/studies/{name}/tell", **STEP)
