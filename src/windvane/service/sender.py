@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
 import logging
 import random
 import socket
-import ssl
 import threading
 import time
 from collections import OrderedDict
@@ -27,6 +25,7 @@ from urllib.parse import urlsplit
 
 import windvane
 from windvane.checks import sound_text
+from windvane.client.address import Address
 from windvane.errors import StorageFailure
 from windvane.service.answers import dumps
 from windvane.service.metrics import Metrics
@@ -75,11 +74,8 @@ def wait_before(attempt: int, jitter: float) -> float:
 def post(url: str, body: bytes, headers: dict[str, str], timeout: float) -> int:
     """The status of the answer. Redirects are not followed; the whole call ends within the timeout."""
     parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port
-    connection = http.client.HTTPConnection(host, port, timeout=timeout)
-    if parts.scheme == "https":
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+    address = Address(parts.scheme == "https", parts.hostname or "", parts.port, "")
+    connection = address.connection(timeout)
     late = threading.Event()
 
     def cut() -> None:  # a drip of bytes never runs into the timeout of the socket

@@ -16,9 +16,9 @@ from windvane.errors import Conflict, InvalidArgument, StorageFailure, WindvaneE
 from windvane.extras import require
 from windvane.protocol.checks import LATEST, metadata_of, space_of
 from windvane.reading import Reading, told_as
+from windvane.replay.layout import OUTCOME
 from windvane.spaces import Choice, Domain, Space
 from windvane.spelling import coordinate_names
-from windvane.study.export import OUTCOME
 from windvane.unit_labels import parted
 
 if TYPE_CHECKING:
