@@ -136,6 +136,13 @@ def names_in_a_body() -> Iterator[None]:
         raise Refused(422, "UnknownName", str(error)) from None
 
 
+def known_outcomes(study: Study, names: Iterable[str] | None) -> None:
+    """`Refused` unless these are constraints of the study."""
+    if names:
+        with names_in_a_body():
+            check_names(names, study.constraints)
+
+
 async def written(
     request: Request,
     name: str,
@@ -148,9 +155,7 @@ async def written(
     service = service_of(request)
 
     def work(study: Study) -> tuple[Record, bool]:
-        if outcomes:
-            with names_in_a_body():
-                check_names(outcomes, study.constraints)
+        known_outcomes(study, outcomes)
         new = study.recorded(asked.key) is None
         return study.submit(asked), new
 
