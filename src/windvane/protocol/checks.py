@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import check_text, integer, one_of, real
-from windvane.checks import reason_text as reason_text
 from windvane.codec import decode
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.protocol.records import Trial
