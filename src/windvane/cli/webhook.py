@@ -10,7 +10,7 @@ from typing import Any
 from windvane.cli import place
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
-from windvane.moments import utc
+from windvane.cli.when import utc
 
 NEWS = ("reset", "violation")
 
