@@ -1,17 +1,12 @@
 """Readers leave the threads and the turns of writers alone."""
 
-import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from windvane.optimizer import Optimizer
-from windvane.service import core
-from windvane.service.routes import model
-from windvane.service.writers import Writers
 
 LONG = 60
 READS = ["best", "surface?resolution=5", "explain", "predict", "trials"]
@@ -95,21 +90,6 @@ def test_a_large_prediction_is_made_in_parts_and_is_the_same(served, monkeypatch
     found = served.client.post("/v1/studies/plant/predict", json={"points": _points(2500)}).json()
     assert sizes == [1000, 1000, 500]
     assert [found["mean"], found["std"]] == expected
-
-
-def test_a_large_prediction_rests_between_its_parts_while_there_are_steps(served, monkeypatch):
-    """As long as the part took that it has just made; not at all while nobody wants to make a step."""
-    served.create()
-    served.tell(x=[0.2, 0.5], y=0.1)
-    rested, now = [], itertools.count(100.0, 0.5)
-    clock = SimpleNamespace(sleep=rested.append, perf_counter=lambda: next(now))
-    monkeypatch.setattr(core, "time", clock)
-    monkeypatch.setattr(model, "clocks", clock)
-    for busy, expected in ((False, []), (True, [0.5, 0.5])):
-        monkeypatch.setattr(Writers, "busy", busy)
-        found = served.client.post("/v1/studies/plant/predict", json={"points": _points(2500)}).json()
-        assert len(found["mean"]) == 2500
-        assert rested == expected
 
 
 def _points(count):

@@ -176,8 +176,17 @@ def _event(record: Record) -> Mapping[str, Any]:
 
 def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
     said = {name: value for name, value in event.items() if name != "record"}
-    own = {name: event[name] for name in ("x", "y", "step", "reason")}
-    return Record(event["record"], "told", amendment.at, reset=True, event=said, **own)
+    return Record(
+        event["record"],
+        "told",
+        amendment.at,
+        x=event["x"],
+        y=event["y"],
+        step=event["step"],
+        reset=True,
+        reason=event["reason"],
+        event=said,
+    )
 
 
 def renumbered(record: Record, amending: Sequence[Record]) -> Record:
