@@ -133,7 +133,7 @@ class ParametersBody(Body):
     ]
 
 
-SpaceShape = BoxBody | ArmsBody | CandidatesBody | ParametersBody
+AnySpace = BoxBody | ArmsBody | CandidatesBody | ParametersBody
 
 
 class CreateBody(Body):
@@ -173,7 +173,7 @@ class CreateBody(Body):
             description="letters, digits, space and . _ -, beginning with a letter or a digit",
         ),
     ]
-    space: SpaceShape
+    space: AnySpace
     algorithm: Annotated[str, Field(max_length=100, description="see /v1/algorithms")] = "auto"
     goal: Literal["maximize", "minimize", "maximise", "minimise"] = "maximize"
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
@@ -319,4 +319,4 @@ class SpaceBody(ReasonBody):
 
     model_config = examples({"space": {"box": [[0, 2], [0, 1]]}})
 
-    space: SpaceShape
+    space: AnySpace
