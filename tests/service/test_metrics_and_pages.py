@@ -61,6 +61,7 @@ def test_made_up_methods_and_paths_make_no_labels(served):
 
 
 def test_the_page(shared):
+    """All modules are named in it: else a browser finds them one import after the other."""
     for path in ("/", "/studies/plant", "/studies/any/thing%2F.."):
         answer = shared.client.get(path)
         assert answer.status_code == 200
