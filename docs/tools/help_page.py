@@ -43,6 +43,7 @@ def page() -> str:
     source = re.sub(r"\[([^\]]+)\]\((?!#)[^)]*\)", r"\1", SOURCE.read_text(encoding="utf-8"))
     source = source.replace(" (0029)", "")  # the number of a decision says nothing without it
     text = markdown.markdown(source, extensions=["tables", "fenced_code", "toc"], output_format="html")
+    text = re.sub(r"\n(?=</?t[dhr]>)(?!<tr>)", "", text)  # a row of a table is a line
     text = text.replace("<table>", '<div class="wide-table" tabindex="0"><table>')
     return FRAME.format(text=text.replace("</table>", "</table></div>"))
 

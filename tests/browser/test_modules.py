@@ -229,13 +229,6 @@ def test_history_has_no_gap_however_busy_the_study_is(page, pairs):
     assert others == [row["seq"] for row in log if row["kind"] == "asked"][-len(others) or 5000 :]
 
 
-def test_every_module_is_fetched_at_once():
-    """Else the browser finds them one import after the other."""
-    index = (PAGE / "index.html").read_text(encoding="utf-8")
-    named = re.findall(r'(?:src|href)="/static/(\w+\.js)"', index)
-    assert sorted(named) == sorted(path.name for path in PAGE.glob("*.js"))
-
-
 def test_nothing_is_parsed_as_markup():
     for path in PAGE.glob("*.js"):
         text = path.read_text(encoding="utf-8")

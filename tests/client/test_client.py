@@ -1,8 +1,10 @@
 """The client against a real service in a process of its own; a study in process is the oracle."""
 
 import json
+import os
 import re
 import signal
+import stat
 import threading
 import time
 from itertools import islice
@@ -293,6 +295,16 @@ def test_known_noise_and_repeats_are_told_as_in_process(client, tmp_path):
         for bad in ({"y": []}, {"y": 1.0, "std": 0.0}, {"y": 1.0, "std": 1.0, "noise_variance": 1.0}):
             with pytest.raises(InvalidArgument):
                 remote.add(ours.x, **bad)
+
+
+def test_an_export_is_its_owners_alone(client, tmp_path):
+    study = client.create("for me", wv.Box([(0, 1)]), **OPTIONS)
+    before = os.umask(0o022)
+    try:
+        study.export(tmp_path / "mine.csv")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "mine.csv").stat().st_mode) == 0o600
 
 
 def test_a_hand_on_the_wheel(client, tmp_path):

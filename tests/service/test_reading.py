@@ -19,8 +19,12 @@ def read(served, path, name="plant"):
         return client.get(f"/v1/studies/{name}/{path}")
 
 
-def test_tells_do_not_wait_for_readers_however_many(served, monkeypatch):
-    """Of the study that is read, and of others; on a service with all threads for readers taken."""
+def test_tells_do_not_wait_for_readers_however_many(start, monkeypatch):
+    """Of the study that is read, and of others; on a service with all threads for readers taken.
+
+    There are more readers than threads of any kind: who only asks the database does not wait for them either.
+    """
+    served = start(threads=2)
     for name in ("plant", "press"):
         served.create(name, algorithm="et-gp-ucb", options={"noise_variance": 0.01})
         served.tell(name, x=[0.2, 0.2], y=0.1)

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -235,6 +236,24 @@ def test_webhooks(capsys, tmp_path):
     assert run(capsys, "webhook", "remove", "1", "--db", path)[0] == 0
     assert run(capsys, "webhook", "remove", "1", "--db", path)[0] == 2
     assert "no webhooks" in run(capsys, "webhook", "list", "--db", path)[1]
+
+
+@pytest.mark.parametrize("time", ["''", "1e300", "-1e20", "9e999"])
+def test_a_token_or_a_webhook_whose_time_is_none_hides_no_other(capsys, tmp_path, time):
+    path = str(tmp_path / "a.db")
+    for label in ("press", "page"):
+        run(capsys, "token", "add", label, "--db", path)
+        run(capsys, "webhook", "add", f"https://example.org/{label}", "--db", path)
+    with sqlite3.connect(path) as connection:
+        for table in ("windvane_tokens", "windvane_webhooks"):
+            connection.execute(f"UPDATE {table} SET created = {time} WHERE id = 1")
+    connection.close()
+    for verb in ("token", "webhook"):
+        code, out, _ = run(capsys, verb, "list", "--db", path)
+        assert code == 0
+        _, first, second = out.splitlines()
+        assert "no date" in first
+        assert "UTC" in second
 
 
 def test_the_log_as_json(tmp_path):

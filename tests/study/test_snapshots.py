@@ -5,9 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sqlalchemy import func, select
 
 import windvane as wv
 from windvane.storage import Database
+from windvane.storage.schema import studies
 from windvane.study import Study, live
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
@@ -69,6 +71,15 @@ def test_no_read_waits_for_a_step(study, monkeypatch):
     assert study.pending() == []
     assert study.best().mean != pytest.approx(before["predict"][0][0])
     assert study.optimizer.size == 4
+
+
+def test_no_step_waits_for_whoever_reads_the_database(study):
+    """A look that takes long, as that of a backup does: neither this study nor another waits for its end."""
+    other = Study.create(study.database, "other", BOX, "random", seed=0)
+    with ThreadPoolExecutor(1) as pool, study.database.link.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(studies)).scalar_one() == 2
+        for each in (study, other):
+            assert pool.submit(each.add, [0.5, 0.5], 0.5).result(LONG).size == 1
 
 
 def test_what_was_told_is_seen_by_the_next_read_whoever_told_it(study):

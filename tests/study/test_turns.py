@@ -208,6 +208,40 @@ def test_a_fork_does_not_keep_the_turn(tmp_path):
         os.waitpid(child, 0)
 
 
+FORK_AND_HOLD = """
+import os, sys, time
+from pathlib import Path
+from windvane.storage import turns
+
+def act():
+    if os.fork() == 0:
+        print("forked", flush=True)
+        sys.stdin.readline()
+        os._exit(0)
+    time.sleep(600)
+
+turns.in_turn(Path(sys.argv[1]), 7, act)
+"""
+
+
+@LINUX
+def test_a_fork_does_not_keep_the_turn_of_a_process_that_died(tmp_path):
+    path = tmp_path / "s.db"
+    path.touch()
+    holder = subprocess.Popen(
+        [sys.executable, "-c", FORK_AND_HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout.readline() == "forked\n"
+        assert places(path, 7) == 1
+        holder.kill()
+        holder.wait()
+        assert places(path, 7) == 0  # though the other lives on
+
+
 @pytest.mark.parametrize("why", ["a folder in its place", "no locks"])
 def test_without_a_queue_steps_are_made_all_the_same(tmp_path, monkeypatch, why):
     """They overtake each other then, and what was computed in vain is computed again."""

@@ -9,7 +9,7 @@ from windvane.cli import place
 from windvane.cli.studies.common import answer
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
-from windvane.moments import utc
+from windvane.cli.when import utc
 
 
 def register(verb: VerbParser) -> None:

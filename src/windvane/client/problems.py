@@ -5,33 +5,33 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from windvane import errors
-from windvane.errors import Conflict, Forbidden, InvalidArgument, StorageFailure, Unavailable, UnknownName
-
-SAME = (  # what a study in process raises
-    "Conflict",
-    "CorruptState",
-    "InvalidArgument",
-    "InvalidType",
-    "MissingExtra",
-    "NumericalFailure",
-    "StorageFailure",
-    "UnknownName",
+from windvane.errors import (
+    Conflict,
+    CorruptState,
+    Forbidden,
+    InvalidArgument,
+    InvalidType,
+    MissingExtra,
+    NumericalFailure,
+    StorageFailure,
+    Unavailable,
+    UnknownName,
+    WindvaneError,
 )
-BY_STATUS: dict[int, type[errors.WindvaneError]] = {
-    400: InvalidArgument,
-    401: Forbidden,
-    403: Forbidden,
+
+RAISED = (Conflict, CorruptState, InvalidArgument, InvalidType, MissingExtra, NumericalFailure)
+SAME = {kind.__name__: kind for kind in (*RAISED, StorageFailure, UnknownName)}  # as a study in process
+BY_STATUS: dict[int, type[WindvaneError]] = {
+    **dict.fromkeys((400, 413, 415, 422), InvalidArgument),
+    **dict.fromkeys((401, 403), Forbidden),
+    404: UnknownName,
     409: Conflict,
-    413: InvalidArgument,
-    415: InvalidArgument,
-    422: InvalidArgument,
     507: StorageFailure,
 }
 LONGEST = 2000  # characters of somebody else's words in a message
 
 
-def error_of(status: int, body: bytes, where: str) -> errors.WindvaneError:
+def error_of(status: int, body: bytes, where: str) -> WindvaneError:
     """The error that an answer means.
 
     >>> error_of(409, b'{"error": "Conflict", "detail": "trial=3: told already"}', "http://127.0.0.1:8000")
@@ -43,12 +43,7 @@ def error_of(status: int, body: bytes, where: str) -> errors.WindvaneError:
     if detail is None:  # whoever wrote this, it was no Windvane service
         known = Forbidden if status in (401, 403) else Unavailable
         return known(f"{where}: answered with status {status}")
-    if kind in SAME:
-        same: type[errors.WindvaneError] = getattr(errors, kind)
-        return same(detail)
-    if status == 404:
-        return UnknownName(detail)
-    return BY_STATUS.get(status, Unavailable)(detail)
+    return (SAME.get(kind) or BY_STATUS.get(status, Unavailable))(detail)
 
 
 def _said(body: bytes) -> tuple[str, str | None]:

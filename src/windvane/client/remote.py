@@ -20,7 +20,7 @@ from windvane.data import Best, Event
 from windvane.errors import InvalidArgument, Unavailable
 from windvane.files import whole
 from windvane.protocol import Record, StudyProtocol, Summary, Trial
-from windvane.protocol.checks import format_of, space_of
+from windvane.protocol.checks import format_of, space_of, study_name
 from windvane.protocol.requests import (
     AskRequest,
     EventsQuery,
@@ -48,11 +48,9 @@ class RemoteStudy(StudyProtocol):
     """
 
     def __init__(self, transport: Transport, name: str) -> None:
-        if not isinstance(name, str) or not name or name[0] in "._" or set(name) & {"/", "\\", "\0"}:
-            raise InvalidArgument(f"name={name!r:.120}: must begin with a letter or digit and hold no slash")
-        self.name = name
+        self.name = study_name(name)
         self._transport = transport
-        self._path = f"/v1/studies/{quote(name.encode('utf-8', 'replace'), safe='')}"
+        self._path = f"/v1/studies/{quote(name, safe='')}"
 
     def __repr__(self) -> str:
         return f"<study {self.name!r} at {self._transport.address}>"

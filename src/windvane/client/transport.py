@@ -126,7 +126,12 @@ class Transport:
     def _attempt(self, request: Request) -> Any:
         with self.answer(request) as response:
             body = self._whole(response)
-        return self._value(body, response.status)
+        if response.status == 204:
+            return None
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise Later(self._broken("answered with something that is no JSON", error)) from error
 
     @contextmanager
     def answer(self, request: Request) -> Iterator[http.client.HTTPResponse]:
@@ -167,7 +172,7 @@ class Transport:
 
     def _sent(self, connection: http.client.HTTPConnection, request: Request) -> http.client.HTTPResponse:
         """The head of the answer. A kept connection that the service has closed meanwhile is opened again."""
-        kept = connection.sock is not None
+        path, kept = f"{self.address.prefix}{request.path}", connection.sock is not None
         try:
             if not kept:
                 connection.connect()
@@ -175,17 +180,13 @@ class Transport:
             connection.close()
             raise Later(self._broken("cannot be reached", error), done=False) from error
         try:
-            return self._exchange(connection, request)
+            connection.request(request.method, path, body=request.body, headers=self.headers(request))
+            return connection.getresponse()
         except BROKEN as error:
             connection.close()
             if not kept or isinstance(error, TimeoutError):
                 raise Later(self._broken("gave no answer", error)) from error
         return self._sent(connection, request)
-
-    def _exchange(self, connection: http.client.HTTPConnection, request: Request) -> http.client.HTTPResponse:
-        path = f"{self.address.prefix}{request.path}"
-        connection.request(request.method, path, body=request.body, headers=self.headers(request))
-        return connection.getresponse()
 
     def headers(self, request: Request) -> Mapping[str, str]:
         """Who is asking, under which key, and what for."""
@@ -208,14 +209,6 @@ class Transport:
                 raise Unavailable(f"{self.address}: answered with more than {LARGEST >> 20} MB")
         complete(response)
         return b"".join(parts)
-
-    def _value(self, body: bytes, status: int) -> Any:
-        if status == 204:
-            return None
-        try:
-            return json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise Later(self._broken("answered with something that is no JSON", error)) from error
 
     def _busy(self, response: http.client.HTTPResponse) -> Later:
         wait = response.getheader("Retry-After", "")

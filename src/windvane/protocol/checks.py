@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from windvane.checks import check_text, integer, one_of, real
-from windvane.checks import reason_text as reason_text
 from windvane.codec import decode
 from windvane.errors import CorruptState, InvalidArgument, InvalidType
 from windvane.protocol.records import Trial
@@ -17,6 +16,7 @@ from windvane.spaces.base import Domain
 
 NAME = re.compile(r"[^\W_][\w .\-]{0,99}")
 LONGEST_KEY = 200  # characters
+KEY = re.compile(f"[ -~]{{1,{LONGEST_KEY}}}")
 LARGEST = 16_384  # bytes of metadata
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}  # of exports
 LAST = 2**31 - 1  # the largest number that the tables hold
@@ -43,12 +43,7 @@ def key_text(key: Any) -> str | None:
     """An idempotency key, or None."""
     if key is None:
         return None
-    if (
-        not isinstance(key, str)
-        or not 1 <= len(key) <= LONGEST_KEY
-        or not key.isascii()
-        or not key.isprintable()
-    ):
+    if not isinstance(key, str) or not KEY.fullmatch(key):
         raise InvalidArgument(f"key: must be 1 to {LONGEST_KEY} printable ASCII characters")
     return key
 

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
-from windvane.protocol.measured import check_names, reading_of
+from windvane.protocol.measured import Measured, check_names, reading_of
 from windvane.reading import Reading, noise_of_one, outcomes_of
-
-
-class ToldValues(NamedTuple):
-    """What was told: a value, the repeats that it is the mean of, the noise variance, and constraints."""
-
-    y: float
-    values: tuple[float, ...] = ()
-    variance: float | None = None
-    outcomes: Mapping[str, float] = MappingProxyType({})
 
 
 class Correction(NamedTuple):
@@ -37,26 +27,24 @@ class Correction(NamedTuple):
             raise InvalidArgument("y: must be the right value, unless that of a constraint is corrected")
         return Correction(None if y is None else reading_of(y), variance, measured)
 
-    def applied(self, was: ToldValues, constraints: Mapping[str, Constraint]) -> ToldValues:
+    def applied(self, was: Measured, constraints: Mapping[str, Constraint]) -> Measured:
         """What counts instead of what was told."""
         check_names(self.outcomes, constraints)
+        right = was.reading if self.reading is None else self.reading
+        variance = was.reading.variance if self.variance is None else self.variance
         now = {**was.outcomes, **self.outcomes}
-        return ToldValues(
-            was.y if self.reading is None else self.reading.y,
-            was.values if self.reading is None else self.reading.values,
-            was.variance if self.variance is None else self.variance,
-            {name: now[name] for name in constraints if now.get(name) is not None},  # type: ignore[misc]
-        )
+        outcomes = {name: value for name in constraints if (value := now.get(name)) is not None}
+        return Measured(Reading(right.y, variance, right.values), outcomes)
 
-    def led_to(self, told: ToldValues) -> bool:
+    def led_to(self, told: Measured) -> bool:
         """Whether this correction has made that of what was told before: a request that was repeated."""
-        reading = self.reading
-        same = reading is None or (reading.y, reading.values) == (told.y, told.values)
+        right = told.reading if self.reading is None else self.reading
+        same = (right.y, right.values) == (told.reading.y, told.reading.values)
         return same and all(told.outcomes.get(name) == value for name, value in self.outcomes.items())
 
 
 def outcomes_now(
-    was: ToldValues, now: ToldValues | None, constraints: Mapping[str, Constraint]
+    was: Measured, now: Measured | None, constraints: Mapping[str, Constraint]
 ) -> dict[str, dict[str, Any]]:
     """What a record that amends another has of the constraints: the values that count, and the old ones."""
     found: dict[str, dict[str, Any]] = {}

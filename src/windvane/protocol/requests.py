@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from windvane.checks import instant, integer, one_of, real
+from windvane.checks import instant, integer, one_of, real, reason_text
 from windvane.errors import InvalidType
-from windvane.protocol.checks import LAST, LATEST, duration, key_text, metadata_of, reason_text, trial_number
+from windvane.protocol.checks import LAST, LATEST, duration, key_text, metadata_of, trial_number
 from windvane.protocol.corrections import Correction
 from windvane.protocol.measured import Measured
 from windvane.protocol.records import KINDS, Record

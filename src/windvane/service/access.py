@@ -8,7 +8,6 @@ a proxy everybody would seem to be on this machine: see docs/decisions/0043-with
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections import OrderedDict
@@ -25,6 +24,7 @@ from windvane.service.owners import is_another_user
 from windvane.service.problems import Refused, retry_after
 from windvane.service.protocol import CONNECTION
 from windvane.storage import SCOPES, Database, Token
+from windvane.storage.tokens import digest
 
 PUBLIC = ("/health", "/ready", "/", "/favicon.ico")  # and the page's files, which hold nothing of anybody's
 PUBLIC_FOLDERS = ("/static/", "/studies/")
@@ -62,31 +62,27 @@ class Known:
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
         self._clock = clock
-        self._found: OrderedDict[bytes, tuple[float, Token]] = OrderedDict()
+        self._found: OrderedDict[str, tuple[float, Token]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, secret: str) -> Token | None:
         """The token, if it was found good within the last seconds."""
         with self._lock:
-            until, token = self._found.get(_digest(secret), (0.0, None))
+            until, token = self._found.get(digest(secret), (0.0, None))
         return token if self._clock() < until else None
 
     def whose(self, secret: str) -> int | None:
         """The number of a token that was found good at some time, to count its requests by."""
         with self._lock:
-            found = self._found.get(_digest(secret))
+            found = self._found.get(digest(secret))
         return None if found is None else found[1].id
 
     def put(self, secret: str, token: Token) -> None:
         """Remember a token that was found good."""
         with self._lock:
-            self._found[_digest(secret)] = (self._clock() + self._seconds, token)
+            self._found[digest(secret)] = (self._clock() + self._seconds, token)
             while len(self._found) > REMEMBERED:
                 self._found.popitem(last=False)
-
-
-def _digest(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
 class Door:
@@ -199,9 +195,7 @@ def _bearer(header: str | None) -> str | None:
 
 @lru_cache(1000)
 def _hostname(host: str) -> str:
-    if any(
-        sign in host for sign in "@/?#\\"
-    ):  # not part of a host, and read differently by different readers
+    if set(host) & set("@/?#\\"):  # not part of a host, and read differently by different readers
         return ""
     try:
         return urlsplit(f"//{host}").hostname or ""

@@ -27,18 +27,33 @@ Outcomes = Annotated[
     ),
 ]
 Serial = Annotated[int, Field(ge=1, le=limits.SERIAL)]
-
-
+Words = Annotated[str, Field(max_length=limits.REASON)]
 Metadata = Annotated[
-    dict[str, Any],
-    Field(description=f"anything of yours, at most {limits.METADATA:,} bytes of JSON"),
+    dict[str, Any], Field(description=f"anything of yours, at most {limits.METADATA:,} bytes of JSON")
 ]
+
+
+def examples(*bodies: dict[str, Any]) -> ConfigDict:
+    """The settings of a body whose document shows these."""
+    return ConfigDict(json_schema_extra={"examples": list(bodies)})
 
 
 class Body(BaseModel):
     """What all bodies have in common: no unknown fields, no conversions."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class WriteBody(Body):
+    """What is written to a journal, with notes of the caller's."""
+
+    metadata: Metadata | None = None
+
+
+class ReasonBody(WriteBody):
+    """What is written with a reason."""
+
+    reason: Words = ""
 
 
 class ParameterBody(Body):
@@ -118,37 +133,36 @@ class ParametersBody(Body):
     ]
 
 
+AnySpace = BoxBody | ArmsBody | CandidatesBody | ParametersBody
+
+
 class CreateBody(Body):
     """A new study."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"name": "plant", "space": {"box": [[0, 1], [0, 1]]}},
-                {
-                    "name": "filter",
-                    "space": {
-                        "parameters": {
-                            "gain": {"real": [0.1, 10], "log": True},
-                            "taps": {"integer": [1, 8]},
-                            "mode": {"choice": ["fast", "safe"]},
-                        }
-                    },
-                    "algorithm": "et-gp-ucb",
-                    "goal": "minimize",
-                    "options": {"delta": 0.05},
-                },
-                {
-                    "name": "oven",
-                    "space": {"parameters": {"power": {"real": [0, 10], "unit": "kW"}}},
-                    "options": {
-                        "constraints": {"heat": {"at_most": 90, "unit": "°C"}, "purity": {"at_least": 0.8}},
-                        "safe": 0.95,
-                        "start": [{"power": 2}],
-                    },
-                },
-            ]
-        }
+    model_config = examples(
+        {"name": "plant", "space": {"box": [[0, 1], [0, 1]]}},
+        {
+            "name": "filter",
+            "space": {
+                "parameters": {
+                    "gain": {"real": [0.1, 10], "log": True},
+                    "taps": {"integer": [1, 8]},
+                    "mode": {"choice": ["fast", "safe"]},
+                }
+            },
+            "algorithm": "et-gp-ucb",
+            "goal": "minimize",
+            "options": {"delta": 0.05},
+        },
+        {
+            "name": "oven",
+            "space": {"parameters": {"power": {"real": [0, 10], "unit": "kW"}}},
+            "options": {
+                "constraints": {"heat": {"at_most": 90, "unit": "°C"}, "purity": {"at_least": 0.8}},
+                "safe": 0.95,
+                "start": [{"power": 2}],
+            },
+        },
     )
 
     name: Annotated[
@@ -159,13 +173,12 @@ class CreateBody(Body):
             description="letters, digits, space and . _ -, beginning with a letter or a digit",
         ),
     ]
-    space: BoxBody | ArmsBody | CandidatesBody | ParametersBody
+    space: AnySpace
     algorithm: Annotated[str, Field(max_length=100, description="see /v1/algorithms")] = "auto"
     goal: Literal["maximize", "minimize", "maximise", "minimise"] = "maximize"
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
     expires_after: Annotated[
-        Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,
-        Field(description="seconds until a trial expires; null: never"),
+        Positive | None, Field(description="seconds until a trial expires; null: never")
     ] = 86400.0
     exist_ok: Annotated[
         bool,
@@ -187,12 +200,10 @@ class CreateBody(Body):
     ] = Field(default_factory=dict)
 
 
-class AskBody(Body):
+class AskBody(WriteBody):
     """A request for a point; everything may be left out."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{}, {"expires_after": 600}, {"context": {"load": 37}}]}
-    )
+    model_config = examples({}, {"expires_after": 600}, {"context": {"load": 37}})
 
     time: Annotated[Finite | None, Field(description="the caller's own clock")] = None
     context: Annotated[
@@ -211,25 +222,20 @@ class AskBody(Body):
         Field(ge=1, le=limits.AT_ONCE, description="this many trials at once; the answer is then a list"),
     ] = None
     expires_after: Annotated[
-        Annotated[float, Field(gt=0, allow_inf_nan=False)] | None,
+        Positive | None,
         Field(description="seconds until the trial expires; null: never; left out: as the study says"),
     ] = None
-    metadata: Metadata | None = None
 
 
-class TellBody(Body):
+class TellBody(WriteBody):
     """A measurement: of a trial, or of a point `x` that nobody asked for."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"trial": 1, "y": 0.7},
-                {"x": [0.2, 0.4], "y": 0.1},
-                {"trial": 1, "y": 0.7, "std": 0.05},
-                {"trial": 1, "y": [0.7, 0.8, 0.75]},
-                {"trial": 1, "y": 0.7, "outcomes": {"heat": 84.2}},
-            ]
-        }
+    model_config = examples(
+        {"trial": 1, "y": 0.7},
+        {"x": [0.2, 0.4], "y": 0.1},
+        {"trial": 1, "y": 0.7, "std": 0.05},
+        {"trial": 1, "y": [0.7, 0.8, 0.75]},
+        {"trial": 1, "y": 0.7, "outcomes": {"heat": 84.2}},
     )
 
     trial: Serial | None = None
@@ -241,7 +247,6 @@ class TellBody(Body):
     std: Annotated[Positive | None, Field(description="its root")] = None
     outcomes: Outcomes | None = None
     time: Finite | None = None
-    metadata: Metadata | None = None
 
     @model_validator(mode="after")
     def _one(self) -> TellBody:
@@ -252,26 +257,19 @@ class TellBody(Body):
         return self
 
 
-class FailBody(Body):
+class FailBody(ReasonBody):
     """A trial that could not be evaluated."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "reason": "the pump was off"}]})
+    model_config = examples({"trial": 1, "reason": "the pump was off"})
 
     trial: Serial
-    reason: Annotated[str, Field(max_length=limits.REASON)] = ""
-    metadata: Metadata | None = None
 
 
 class PredictBody(Body):
     """Points to predict the objective, or a constraint, at."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"points": [[0.2, 0.4], [0.5, 0.5]]},
-                {"points": [{"power": 3.5}], "of": "heat", "feasibility": True},
-            ]
-        }
+    model_config = examples(
+        {"points": [[0.2, 0.4], [0.5, 0.5]]}, {"points": [{"power": 3.5}], "of": "heat", "feasibility": True}
     )
 
     points: Annotated[list[Point], Field(min_length=1, max_length=limits.POINTS)]
@@ -285,27 +283,19 @@ class PredictBody(Body):
     ] = False
 
 
-Words = Annotated[str, Field(max_length=limits.REASON)]
-
-
-class ResetBody(Body):
+class ResetBody(ReasonBody):
     """Something is known to have changed."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "new pump"}]})
-
-    reason: Words = ""
-    metadata: Metadata | None = None
+    model_config = examples({"reason": "new pump"})
 
 
-class RetractBody(Body):
+class RetractBody(ReasonBody):
     """A value to take back: of a trial, or of a record if nobody had asked for it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"trial": 1, "reason": "sensor was cold"}]})
+    model_config = examples({"trial": 1, "reason": "sensor was cold"})
 
     trial: Serial | None = None
     record: Annotated[Serial | None, Field(description="its number, seq, in the journal")] = None
-    reason: Words = ""
-    metadata: Metadata | None = None
 
     @model_validator(mode="after")
     def _one(self) -> RetractBody:
@@ -317,9 +307,7 @@ class RetractBody(Body):
 class CorrectBody(RetractBody):
     """The right value of a trial, or of a record if nobody had asked for it."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"trial": 1, "y": 0.39}, {"trial": 1, "outcomes": {"heat": 84.2}}]}
-    )
+    model_config = examples({"trial": 1, "y": 0.39}, {"trial": 1, "outcomes": {"heat": 84.2}})
 
     y: Annotated[
         Finite | Repeats | None,
@@ -329,15 +317,13 @@ class CorrectBody(RetractBody):
         Outcomes | None,
         Field(description="the right values of constraints; null: that one was not measured after all"),
     ] = None
-    noise_variance: Annotated[Finite | None, Field(gt=0, description="of y, or of each repeat")] = None
-    std: Annotated[Finite | None, Field(gt=0, description="the root of that, instead")] = None
+    noise_variance: Annotated[Positive | None, Field(description="of y, or of each repeat")] = None
+    std: Annotated[Positive | None, Field(description="the root of that, instead")] = None
 
 
-class SpaceBody(Body):
+class SpaceBody(ReasonBody):
     """Another space of the same parameters."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"space": {"box": [[0, 2], [0, 1]]}}]})
+    model_config = examples({"space": {"box": [[0, 2], [0, 1]]}})
 
-    space: BoxBody | ArmsBody | CandidatesBody | ParametersBody
-    reason: Words = ""
-    metadata: Metadata | None = None
+    space: AnySpace

@@ -87,9 +87,7 @@ class Service:
         self._threads = DaemonPool(config.threads, "windvane")
         self._readers = DaemonPool(config.readers, "windvane-read")
         self._writers = Writers(config.writers)
-        self._long = asyncio.Semaphore(
-            max(1, config.threads // 2)
-        )  # so that there are threads for the others
+        self._long = asyncio.Semaphore(max(1, config.threads // 2))  # there must be threads for the others
         self._long_waiting = 0
         self.health = Health(self.ping)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -151,9 +149,7 @@ class Service:
         study = self.studies.get(name)
         try:
             return work(study)
-        except (
-            UnknownName
-        ):  # of a trial; or the study was deleted elsewhere, perhaps made anew under its name
+        except UnknownName:  # of a trial; or the study was deleted elsewhere, and perhaps made anew
             now = self.current(name)
             if now is study:
                 raise

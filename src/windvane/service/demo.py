@@ -6,12 +6,13 @@ import logging
 import math
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from windvane.errors import Conflict, StorageFailure, UnknownName
 from windvane.spaces import Box
+from windvane.spaces.base import Domain
 from windvane.storage import Database
 from windvane.study import Study
 from windvane.tasks import Oven
@@ -43,10 +44,11 @@ def objective(x: list[float], step: int) -> float:
 
 @dataclass(frozen=True)
 class Play:
-    """A study of the demo: how it is made, and what is measured at a point at a step, with noise."""
+    """A study of the demo: what it is made with, and what is measured at a point at a step, with noise."""
 
     name: str
-    create: Callable[[Database, str], Study]
+    space: Domain
+    options: Mapping[str, Any]
     measure: Callable[[Any, int, random.Random], tuple[float, dict[str, float]]]
 
     def opened(self, database: Database) -> Study:
@@ -54,7 +56,7 @@ class Play:
         try:
             study = Study.open(database, self.name)
         except UnknownName:
-            return self.create(database, self.name)
+            return Study.create(database, self.name, self.space, metadata=MARK, seed=0, **self.options)
         if study.definition["metadata"] != MARK:
             raise Conflict(
                 f"--demo: there is a study {self.name!r} of yours here, which a demo must not touch"
@@ -65,22 +67,15 @@ class Play:
 def hill() -> Play:
     """The study `demo`."""
 
-    def create(database: Database, name: str) -> Study:
-        return Study.create(database, name, Box([(0.0, 1.0), (0.0, 1.0)]), metadata=MARK, seed=0)
-
     def measure(x: Any, step: int, noise: random.Random) -> tuple[float, dict[str, float]]:
         return objective(x, step) + noise.gauss(0.0, NOISE), {}
 
-    return Play("demo", create, measure)
+    return Play("demo", Box([(0.0, 1.0), (0.0, 1.0)]), {}, measure)
 
 
 def oven() -> Play:
     """The study `demo-oven`: a constraint that is kept safely while what is allowed moves."""
     task = Oven(horizon=OVEN_STEPS, seed=1)
-
-    def create(database: Database, name: str) -> Study:
-        safely: dict[str, Any] = {"constraints": task.constraints, "safe": 0.95, "start": task.start}
-        return Study.create(database, name, task.space, metadata=MARK, seed=0, **safely)
 
     def measure(x: Any, step: int, noise: random.Random) -> tuple[float, dict[str, float]]:
         now = step % OVEN_STEPS + 1
@@ -88,7 +83,8 @@ def oven() -> Play:
         outcomes = {n: value + noise.gauss(0.0, spread[n]) for n, value in task.outcomes(x, now).items()}
         return task.value(x, now) + noise.gauss(0.0, math.sqrt(task.noise_variance)), outcomes
 
-    return Play("demo-oven", create, measure)
+    safely = {"constraints": task.constraints, "safe": 0.95, "start": task.start}
+    return Play("demo-oven", task.space, safely, measure)
 
 
 class Demo:

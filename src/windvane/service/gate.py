@@ -29,10 +29,7 @@ POLICY = (  # Plotly writes styles into its elements, hence unsafe-inline for th
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 SAFE = [
-    (
-        b"content-security-policy",
-        POLICY.encode(),
-    ),  # Plotly writes styles into its elements, hence unsafe-inline
+    (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),

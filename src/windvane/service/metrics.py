@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -72,28 +73,18 @@ class Metrics:
 
     def __init__(self, database: Database) -> None:
         own = CollectorRegistry()
-        self.requests = Counter(
-            "windvane_requests", "Requests answered", ["route", "method", "status"], registry=own
+        count = partial(Counter, registry=own)
+        timed = partial(Histogram, buckets=LATENCIES, registry=own)
+        self.requests = count("windvane_requests", "Requests answered", ["route", "method", "status"])
+        self.latency = timed("windvane_request_seconds", "Time to answer", ["route"])
+        self.steps = timed(
+            "windvane_step_seconds", "Time of a step of a study, from its turn to the disk", ["kind"]
         )
-        self.latency = Histogram(
-            "windvane_request_seconds", "Time to answer", ["route"], buckets=LATENCIES, registry=own
-        )
-        self.steps = Histogram(
-            "windvane_step_seconds",
-            "Time of a step of a study, from its turn to the disk",
-            ["kind"],
-            buckets=LATENCIES,
-            registry=own,
-        )
-        self.tells = Counter("windvane_tells", "Observations told through this service", registry=own)
-        self.resets = Counter("windvane_resets", "Resets that those caused", registry=own)
-        self.violations = Counter(
-            "windvane_violations", "Observations told with a constraint beyond its limit", registry=own
-        )
-        self.failures = Counter("windvane_failures", "Trials marked as failed", registry=own)
-        self.deliveries = Counter(
-            "windvane_webhook_deliveries", "Webhook calls by outcome", ["outcome"], registry=own
-        )
+        self.tells = count("windvane_tells", "Observations told through this service")
+        self.resets = count("windvane_resets", "Resets that those caused")
+        self.violations = count("windvane_violations", "Observations told with a constraint beyond its limit")
+        self.failures = count("windvane_failures", "Trials marked as failed")
+        self.deliveries = count("windvane_webhook_deliveries", "Webhook calls by outcome", ["outcome"])
         self._scraped = CollectorRegistry() if os.environ.get(SHARED) else own
         if self._scraped is not own:
             MultiProcessCollector(self._scraped)  # type: ignore[no-untyped-call]

@@ -28,6 +28,7 @@ SITE = FOLDER.parents[3] / "out" / "site"  # the documentation, where `make docs
 SITE_TYPES = {**TYPES, ".png": "image/png", ".json": "application/json", ".txt": "text/plain; charset=utf-8"}
 DOCUMENTATION = "/static/docs/"
 PLOTLY = "plotly.min.js"
+SCRIPTS = ("app.js", "theme.js", PLOTLY)  # that the page itself names, or loads when it needs them
 FRESH = "no-cache"  # asked for again each time, answered with 304 unless Windvane was upgraded
 WEEK = "public, max-age=604800"
 
@@ -86,15 +87,19 @@ def documentation() -> dict[str, File]:
 
 @dataclass(frozen=True)
 class Index(File):
-    """The page itself, which is told where the documentation is."""
+    """The page itself, which is told its modules, to have them at once, and where the documentation is."""
 
-    site: str
+    modules: tuple[str, ...]
+    site: str | None
 
     @cached_property
     def plain(self) -> bytes:
         """Its bytes."""
-        meta = f'<meta name="documentation" content="{self.site}">\n    <title>'.encode()
-        return self.path.read_bytes().replace(b"<title>", meta, 1)
+        told = [f'<link rel="modulepreload" href="/static/{name}">' for name in self.modules]
+        told += [f'<meta name="documentation" content="{self.site}">'] if self.site else []
+        last = '<script type="module"'
+        text = self.path.read_text(encoding="utf-8")
+        return text.replace(last, "\n    ".join([*told, last]), 1).encode()
 
 
 def _plotly() -> Path:
@@ -109,8 +114,9 @@ def pages() -> APIRouter:
     """The routes of the page; not part of the OpenAPI document."""
     routes = APIRouter(include_in_schema=False)
     served, site = files(), documentation()
-    if site and "index.html" in served:
-        served["index.html"] = Index(served["index.html"].path, FRESH, DOCUMENTATION)
+    if "index.html" in served:
+        modules = tuple(name for name in served if name.endswith(".js") and name not in SCRIPTS)
+        served["index.html"] = Index(FOLDER / "index.html", FRESH, modules, DOCUMENTATION if site else None)
     reading = {name: threading.Lock() for name in served}
 
     def page_file(name: str, request: Request) -> Response:

@@ -19,6 +19,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,22 +30,9 @@ log = logging.getLogger("windvane.service")
 
 Scope = MutableMapping[str, Any]
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-MODEL = frozenset(  # of /v1/studies/NAME/..., what needs the model, and so the study in memory
-    (
-        "ask",
-        "tell",
-        "fail",
-        "trials",
-        "reset",
-        "retract",
-        "correct",
-        "space",
-        "best",
-        "predict",
-        "surface",
-        "explain",
-    )
-)
+WRITES = {"ask", "tell", "fail", "reset", "retract", "correct", "space"}
+READS = {"trials", "best", "predict", "surface", "explain"}
+MODEL = frozenset(WRITES | READS)  # of /v1/studies/NAME/..., what needs the model, and so the study in memory
 PASSED_ON = (b"content-type", b"idempotency-key")
 KEPT = 16  # connections to another process that wait for the next request
 CLOSING = 5.0  # seconds for what is being carried out for others at the end
@@ -152,8 +140,7 @@ class Peers:
             kept.append(connection)
         else:
             writer.close()
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head["headers"]]
-        return RelayedAnswer(head["status"], headers, answer)
+        return RelayedAnswer(head["status"], _as_bytes(head["headers"]), answer)
 
     async def _connect(self, number: int) -> Connection | None:
         kept = self._kept.get(number, [])
@@ -199,8 +186,8 @@ class Peers:
                 self._at_work.add(task)
                 task.add_done_callback(self._at_work.discard)
                 found = await asyncio.shield(task)
-                headers = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in found.headers]
-                writer.writelines(_packed({"status": found.status, "headers": headers}, found.body))
+                answer = {"status": found.status, "headers": _as_text(found.headers)}
+                writer.writelines(_packed(answer, found.body))
                 await writer.drain()
         except (OSError, EOFError):
             pass  # the other one has gone, or needs this connection no longer
@@ -219,19 +206,22 @@ def _repeatable(scope: Scope) -> bool:
     return reads or any(name == b"idempotency-key" for name, _ in scope["headers"])
 
 
+def _as_text(headers: list[tuple[bytes, bytes]]) -> list[list[str]]:
+    return [[part.decode("latin-1") for part in pair] for pair in headers]
+
+
+def _as_bytes(headers: list[list[str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
 def _request(scope: Scope) -> dict[str, Any]:
     identity: Identity = scope["state"]["identity"]
-    headers = [
-        [name.decode("latin-1"), value.decode("latin-1")]
-        for name, value in scope["headers"]
-        if name in PASSED_ON
-    ]
     return {
         "method": scope["method"],
         "path": scope["path"],
         "query": scope["query_string"].decode("latin-1"),
-        "headers": headers,
-        "identity": [list(identity.scopes), identity.authentication, identity.token],
+        "headers": _as_text([each for each in scope["headers"] if each[0] in PASSED_ON]),
+        "identity": astuple(identity),
     }
 
 
@@ -248,7 +238,7 @@ def _scope(head: dict[str, Any]) -> Scope:
         "raw_path": head["path"].encode("utf-8", "surrogatepass"),
         "root_path": "",
         "query_string": head["query"].encode("latin-1"),
-        "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head["headers"]],
+        "headers": _as_bytes(head["headers"]),
         "client": None,
         "server": None,
         "state": {"identity": Identity(tuple(scopes), authentication, token)},

@@ -112,11 +112,8 @@ def install(app: FastAPI) -> None:
     """Have every error answered in one form."""
 
     @app.exception_handler(WindvaneError)
-    async def ours(_: Request, error: WindvaneError) -> Response:
-        return answer_to(error)
-
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    async def foreseen(_: Request, error: WindvaneError | RequestValidationError) -> Response:
         return answer_to(error)
 
     @app.exception_handler(HTTPException)

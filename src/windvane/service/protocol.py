@@ -113,9 +113,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _late(self, seconds: float) -> None:
         answering = self.cycle is not None and not self.cycle.response_complete
-        if (
-            self._in_head and answering
-        ):  # of the next request, which was not read on while this one was answered
+        if self._in_head and answering:  # the next one was not read on while this one was answered
             self._wait(seconds)
         elif answering and self.cycle.response_started:
             self.transport.abort()
@@ -129,8 +127,6 @@ class GuardedProtocol(HttpToolsProtocol):
     def _refuse(self, status: int, kind: str, detail: str) -> None:
         """Answer without the application, and hang up."""
         body = dumps({"error": kind, "detail": detail})
-        head = (
-            f"HTTP/1.1 {status} {kind}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
-        )
-        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        kept = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
+        self.transport.write(f"HTTP/1.1 {status} {kind}\r\n{kept}\r\n\r\n".encode() + body)
         self.transport.close()

@@ -14,20 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
 import logging
 import random
 import socket
-import ssl
 import threading
 import time
 from collections import OrderedDict
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlsplit
 
 import windvane
 from windvane.checks import sound_text
+from windvane.client.address import Address
 from windvane.errors import StorageFailure
 from windvane.service.answers import dumps
 from windvane.service.metrics import Metrics
@@ -58,19 +56,10 @@ def signature(secret: str, body: bytes, at: int) -> str:
 
 def body_of(delivery: Delivery) -> bytes:
     """What a receiver is sent. Of a record that cannot be read, its number and what is wrong with it."""
-    if delivery.record is None:
-        record: dict[str, Any] = {"seq": delivery.seq, "damaged": delivery.damaged}
-    else:
-        record = delivery.record.as_dict()
-    return dumps(
-        {
-            "id": delivery.id,
-            "type": delivery.kind,
-            "study": delivery.study,
-            "attempt": delivery.attempts,
-            "record": record,
-        }
-    )
+    unread = {"seq": delivery.seq, "damaged": delivery.damaged}
+    record = unread if delivery.record is None else delivery.record.as_dict()
+    about = {"id": delivery.id, "type": delivery.kind, "study": delivery.study, "attempt": delivery.attempts}
+    return dumps({**about, "record": record})
 
 
 def wait_before(attempt: int, jitter: float) -> float:
@@ -85,11 +74,8 @@ def wait_before(attempt: int, jitter: float) -> float:
 def post(url: str, body: bytes, headers: dict[str, str], timeout: float) -> int:
     """The status of the answer. Redirects are not followed; the whole call ends within the timeout."""
     parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port
-    connection = http.client.HTTPConnection(host, port, timeout=timeout)
-    if parts.scheme == "https":
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+    address = Address(parts.scheme == "https", parts.hostname or "", parts.port, "")
+    connection = address.connection(timeout)
     late = threading.Event()
 
     def cut() -> None:  # a drip of bytes never runs into the timeout of the socket
@@ -230,6 +216,7 @@ class Sender:
         return not error
 
     def _settle(self, delivery: Delivery, error: str) -> None:
+        about = f"webhook {delivery.webhook_id}: delivery {delivery.id}"
         if not error:
             self._database.deliveries.done(delivery.id)
             self._metrics.deliveries.labels("sent").inc()
@@ -237,21 +224,10 @@ class Sender:
             self._database.deliveries.give_up(delivery.id, error)
             self._metrics.deliveries.labels("given-up").inc()
             log.error(
-                "webhook %d: delivery %d for %s given up after %d attempts: %s",
-                delivery.webhook_id,
-                delivery.id,
-                delivery.study,
-                delivery.attempts,
-                error,
+                "%s for %s given up after %d attempts: %s", about, delivery.study, delivery.attempts, error
             )
         else:
             pause = self._scale * wait_before(delivery.attempts, random.random())
             self._database.deliveries.retry(delivery.id, time.time() + pause, error)
             self._metrics.deliveries.labels("retried").inc()
-            log.warning(
-                "webhook %d: delivery %d failed, again in %.0f s: %s",
-                delivery.webhook_id,
-                delivery.id,
-                pause,
-                error,
-            )
+            log.warning("%s failed, again in %.0f s: %s", about, pause, error)

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from windvane.protocol import Record, Summary, Trial
+from windvane.study.track import Believed
 
 
 def _fields_of(record: type, **descriptions: str) -> Any:
@@ -106,14 +107,8 @@ class EventsShape(BaseModel):
     head: int
 
 
-class BelievedShape(BaseModel):
+class BelievedShape(_fields_of(Believed, seq="of the record of that tell")):  # type: ignore[misc]
     """The point believed best after a tell."""
-
-    seq: int = Field(description="of the record of that tell")
-    step: int
-    x: Any
-    mean: float
-    std: float
 
 
 class TrackShape(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from windvane.errors import InvalidArgument
 from windvane.service import limits
 from windvane.spaces import Arms, Box, Candidates, Choice, Space
 from windvane.spaces.base import Domain
-from windvane.spelling import coordinate_names
+from windvane.spelling import coordinate_names, plain
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def slice_of(space: Domain, at: Any, axes: list[str], resolution: int) -> Slice:
     ticks = [_ticks(space, names.index(name), resolution) for name in chosen]
     shape = tuple(len(values) for values in reversed(ticks))
     lines = [{"name": name, "values": values} for name, values in zip(chosen, ticks, strict=True)]
-    return Slice(lines, _plain(at), _points(space, at, chosen, ticks), shape)
+    return Slice(lines, plain(at), _points(space, at, chosen, ticks), shape)
 
 
 def _ticks(space: Domain, index: int, resolution: int) -> list[Any]:
@@ -68,19 +69,9 @@ def _ticks(space: Domain, index: int, resolution: int) -> list[Any]:
 def _points(space: Domain, at: Any, names: list[str], ticks: list[list[Any]]) -> Any:
     if isinstance(space, Arms | Candidates):
         return ticks[0]
-    rows = ticks[1] if len(ticks) == 2 else [None]
+    grid = [values[::-1] for values in product(*reversed(ticks))]
     if isinstance(space, Space):
-        second = {} if len(ticks) == 1 else {names[1]: None}
-        return [
-            {**at, names[0]: first, **dict.fromkeys(second, other)} for other in rows for first in ticks[0]
-        ]
-    columns = [int(name[1:]) - 1 for name in names]
-    points = np.tile(np.asarray(at, dtype=np.float64), (len(rows) * len(ticks[0]), 1))
-    points[:, columns[0]] = np.tile(ticks[0], len(rows))
-    if len(ticks) == 2:
-        points[:, columns[1]] = np.repeat(ticks[1], len(ticks[0]))
+        return [{**at, **dict(zip(names, values, strict=True))} for values in grid]
+    points = np.tile(np.asarray(at, dtype=np.float64), (len(grid), 1))
+    points[:, [int(name[1:]) - 1 for name in names]] = grid
     return points
-
-
-def _plain(point: Any) -> Any:
-    return point.tolist() if isinstance(point, np.ndarray) else point

@@ -105,9 +105,7 @@ def _header(path: Path, size: int) -> tuple[int, int]:
     foreign = StorageFailure(f"{path}: not an SQLite database; left untouched. Give another file")
     if size < SHORTEST:
         raise foreign
-    logged = path.with_name(
-        f"{path.name}-wal"
-    ).exists()  # what is missing may be there: SQLite will take it up
+    logged = path.with_name(f"{path.name}-wal").exists()  # what is missing may be there
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:

@@ -6,6 +6,8 @@ number of the last entry, and every writer states which head it builds on, so tw
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -22,8 +24,8 @@ from sqlalchemy import (
 tables = MetaData()
 
 
-def _study() -> Column[int]:
-    return Column("study_id", ForeignKey("windvane_studies.id", ondelete="CASCADE"), nullable=False)
+def _study(**more: Any) -> Column[int]:
+    return Column("study_id", ForeignKey("windvane_studies.id", ondelete="CASCADE"), **more)
 
 
 version = Table("windvane_schema", tables, Column("version", Integer, nullable=False))
@@ -55,12 +57,7 @@ studies = Table(
 events = Table(
     "windvane_events",
     tables,
-    Column(
-        "study_id",
-        ForeignKey("windvane_studies.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    _study(primary_key=True, autoincrement=False),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(16), nullable=False),
     Column("at", Double, nullable=False),
@@ -79,40 +76,24 @@ events = Table(
     Column("outcome_resets", Text),  # the same of those whose own model was reset
     sqlite_with_rowid=False,  # the table is its own index: a page less to write for every record
 )
-Index(
-    "windvane_events_key",
-    events.c.study_id,
-    events.c.key,
-    unique=True,
-    sqlite_where=events.c.key.is_not(None),
-    postgresql_where=events.c.key.is_not(None),
-)
+
+
+def _index(name: str, column: Column[Any], where: Any, **more: Any) -> None:
+    """An index of the records for which something holds."""
+    own = f"windvane_events_{name}"
+    Index(own, events.c.study_id, column, sqlite_where=where, postgresql_where=where, **more)
+
+
+_index("key", events.c.key, events.c.key.is_not(None), unique=True)
 Index("windvane_events_trial", events.c.study_id, events.c.trial)
-Index(
-    "windvane_events_resets",
-    events.c.study_id,
-    events.c.seq,
-    sqlite_where=events.c.reset,
-    postgresql_where=events.c.reset,
-)
-for _column in (events.c.violated, events.c.outcome_resets):
-    Index(
-        f"windvane_events_{_column.name}",
-        events.c.study_id,
-        events.c.seq,
-        sqlite_where=_column.is_not(None),
-        postgresql_where=_column.is_not(None),
-    )
+_index("resets", events.c.seq, events.c.reset)
+_index("violated", events.c.seq, events.c.violated.is_not(None))
+_index("outcome_resets", events.c.seq, events.c.outcome_resets.is_not(None))
 
 checkpoints = Table(
     "windvane_checkpoints",
     tables,
-    Column(
-        "study_id",
-        ForeignKey("windvane_studies.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    _study(primary_key=True, autoincrement=False),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("state", Text, nullable=False),
 )
@@ -132,7 +113,7 @@ webhooks = Table(
     "windvane_webhooks",
     tables,
     Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("windvane_studies.id", ondelete="CASCADE")),  # none: every study
+    _study(),  # none: every study
     Column("url", Text, nullable=False),
     Column("secret", Text, nullable=False),
     Column("created", Double, nullable=False),
@@ -145,7 +126,7 @@ deliveries = Table(
     tables,
     Column("id", Integer, primary_key=True),
     Column("webhook_id", ForeignKey("windvane_webhooks.id", ondelete="CASCADE"), nullable=False),
-    _study(),
+    _study(nullable=False),
     Column("seq", Integer, nullable=False),
     Column("status", String(8), nullable=False),  # due, sent, given-up
     Column("attempts", Integer, nullable=False),

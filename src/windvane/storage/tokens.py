@@ -56,12 +56,7 @@ class Tokens:
         if not wanted:
             raise InvalidArgument(f"scopes: at least one of {', '.join(SCOPES)} is needed")
         secret = PREFIX + secrets.token_urlsafe(32)
-        row = {
-            "label": label,
-            "digest": digest(secret),
-            "scopes": " ".join(wanted),
-            "created": time.time(),
-        }
+        row = {"label": label, "digest": digest(secret), "scopes": " ".join(wanted), "created": time.time()}
         with self._link.writing() as connection:
             connection.execute(insert(tokens).values(**row))
         return secret

@@ -18,8 +18,9 @@ from windvane.codec import decode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.protocol.checks import inside
-from windvane.protocol.corrections import ToldValues
+from windvane.protocol.measured import Measured
 from windvane.protocol.records import as_written
+from windvane.reading import Reading
 from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
@@ -28,29 +29,30 @@ from windvane.study.live import Live
 BATCH = 1000  # records read at once
 
 
-Right: TypeAlias = Mapping[int, ToldValues | None]
+Right: TypeAlias = Mapping[int, Measured | None]
 """What counts for a record, by its number; None if it was taken back."""
 
 
-def told_of(record: Record) -> ToldValues:
+def told_of(record: Record) -> Measured:
     """What was told at a record, or at one that corrects another."""
     assert record.y is not None
     event = _event(record)
-    return ToldValues(record.y, tuple(event.get("values") or ()), event.get("told_variance"), record.outcomes)
+    reading = Reading(record.y, event.get("told_variance"), tuple(event.get("values") or ()))
+    return Measured(reading, record.outcomes)
 
 
-def retold(record: Record, told: ToldValues) -> Record:
+def retold(record: Record, told: Measured) -> Record:
     """A record of a tell as if that had been told."""
-    event = _event(record)
+    event, reading = _event(record), told.reading
     said = event.get("outcomes") or {}
     outcomes = {name: {**said.get(name, {}), "value": value} for name, value in told.outcomes.items()}
-    right = {"y": told.y, "values": list(told.values), "told_variance": told.variance, "outcomes": outcomes}
-    return replace(record, y=told.y, event={**event, **right})
+    noise = {"values": list(reading.values), "told_variance": reading.variance}
+    return replace(record, y=reading.y, event={**event, "y": reading.y, **noise, "outcomes": outcomes})
 
 
-def right_values(connection: Connection, study_id: int) -> dict[int, ToldValues | None]:
+def right_values(connection: Connection, study_id: int) -> dict[int, Measured | None]:
     """What the journal says of its own records, the latest word last."""
-    found: dict[int, ToldValues | None] = {}
+    found: dict[int, Measured | None] = {}
     for record in journal.read(connection, study_id, kinds=("retracted", "corrected")):
         found[_event(record)["record"]] = told_of(record) if record.kind == "corrected" else None
     return found

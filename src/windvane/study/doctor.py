@@ -225,11 +225,8 @@ def _checkpoints(connection: Connection, row: Row[Any], deep: bool) -> Iterator[
             yield "error", str(error).split(". The journal is whole")[0], REBUILD
             return
         if number + 1 < len(seqs) and dumps(live.state()) != _state(connection, row.id, end):
-            yield (
-                "error",
-                f"checkpoint at record {end}: is not what the journal makes of the one before",
-                REBUILD,
-            )
+            what = f"checkpoint at record {end}: is not what the journal makes of the one before"
+            yield "error", what, REBUILD
 
 
 def _state(connection: Connection, study_id: int, seq: int) -> str:

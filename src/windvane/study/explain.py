@@ -35,7 +35,7 @@ MOST_ARMS = 10_000  # for which the runner-up is looked up
 FORCED = "forced: "  # in the reason of an event that was recorded before events had a cause
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LastReset:
     """The last reset. `kind`: "alarm", "forced", "periodic", "no improvement", "asked", "belief" (a mixture).
 
@@ -46,24 +46,24 @@ class LastReset:
     least so far off, on either side, if nothing has changed and the model is right.
     """
 
-    kind: str
+    kind: str = "asked"
     step: int
     steps_ago: int
     time: float | None
     at: float
-    x: Any
-    expected: float
-    spread: float
-    seen: float
-    sigmas: float
-    p_value: float
-    statistic: float | None
-    threshold: float | None
+    x: Any = None
+    expected: float = math.nan
+    spread: float = math.nan
+    seen: float = math.nan
+    sigmas: float = math.nan
+    p_value: float = math.nan
+    statistic: float | None = None
+    threshold: float | None = None
     elapsed: int
     kept: int
     reason: str
     beliefs: Mapping[str, float]  # right after it, of a model that weighs hypotheses
-    false_alarm: Promise
+    false_alarm: Promise = NO_ALARM
     change: Mapping[str, Any] | None = None  # what is believed to have happened, as `Event.change` has it
     where: str = ""  # x in words
 
@@ -248,61 +248,30 @@ def _amendment(record: Record) -> dict[str, Any]:
     return {**found, "trial": record.trial, "record": event["record"], "was": event["was"], "y": value}
 
 
-def _asked(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> LastReset:
-    """A reset about which there is nothing to say but that it was asked for."""
-    return LastReset(
-        kind="asked",
-        step=event["step"],
-        steps_ago=max(0, optimizer.step - 1 - event["step"]),
-        time=event["time"],
-        at=record.at,
-        x=None,
-        expected=math.nan,
-        spread=math.nan,
-        seen=math.nan,
-        sigmas=math.nan,
-        p_value=math.nan,
-        statistic=None,
-        threshold=None,
-        elapsed=event["elapsed"],
-        kept=event["kept"],
-        reason=event["reason"],
-        beliefs=dict(event["beliefs"]),
-        false_alarm=NO_ALARM,
-    )
-
-
 def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> LastReset:
+    same = ("step", "time", "elapsed", "kept", "reason", "beliefs")
+    asked = LastReset(
+        steps_ago=max(0, optimizer.step - 1 - event["step"]),
+        at=record.at,
+        **{name: event[name] for name in same},
+    )
     if event.get("cause") == "asked":
-        return _asked(record, event, optimizer)
+        return asked
     sigmas, spread, kind = _sigmas(event), _spread(event), _kind(event, optimizer)
+    tested = {name: event[name] for name in ("statistic", "threshold")}
     promised = NO_ALARM
     if kind != "forced":
-        promised = promise(
-            optimizer,
-            elapsed=event["elapsed"],
-            statistic=event["statistic"],
-            threshold=event["threshold"],
-            spread=spread,
-        )
-    return LastReset(
+        promised = promise(optimizer, elapsed=event["elapsed"], spread=spread, **tested)
+    return dataclasses.replace(
+        asked,
         kind=kind,
-        step=event["step"],
-        steps_ago=max(0, optimizer.step - 1 - event["step"]),
-        time=event["time"],
-        at=record.at,
         x=plain(event["x"]),
         expected=event["mean"],
         spread=spread,
         seen=event["y"],
         sigmas=sigmas,
         p_value=two_sided(sigmas),
-        statistic=event["statistic"],
-        threshold=event["threshold"],
-        elapsed=event["elapsed"],
-        kept=event["kept"],
-        reason=event["reason"],
-        beliefs=dict(event["beliefs"]),
+        **tested,
         false_alarm=promised,
         change=event.get("change"),
         where=_where(event["x"], optimizer.space),

@@ -26,8 +26,10 @@ from windvane.errors import InvalidType, StorageFailure, UnknownName, WindvaneEr
 from windvane.extras import require
 from windvane.files import whole
 from windvane.protocol.checks import format_of, space_of
+from windvane.replay.layout import OUTCOME, PREFIX
 from windvane.spaces import Arms, Candidates, Choice, Integer, Parameter, Space
 from windvane.spaces.base import Domain
+from windvane.spelling import coordinate_names
 from windvane.storage import AMENDING, Record
 from windvane.storage.records import dumps
 from windvane.unit_labels import UNIT, labelled, units_of
@@ -42,8 +44,6 @@ BEFORE = ("seq", "kind", "at", "trial")
 EVENT = ("mean", "std", "statistic", "threshold", "kept", "size")  # what the optimiser said of a tell
 NOISE = ("noise_variance", "repeats", "values")  # as they were told, if they were
 AFTER = ("y", "time", "step", *EVENT[:4], "reset", "reason", *EVENT[4:], "metadata", *NOISE)
-PREFIX = "x."  # of a parameter that is called like another column
-OUTCOME = "outcome."  # of the value of a constraint
 
 
 def export(study: Study, path: str | Path, format: str | None = None) -> int:
@@ -100,18 +100,15 @@ class Columns:
         self.units |= {OUTCOME + name: unit for name, unit in limits.items()}
         self._take: Callable[[Any], Sequence[Any]] = list
         self.parameters: dict[str, Parameter | None]
+        names = coordinate_names(space)
         if isinstance(space, Space):
-            keys = [name for name, _ in space.parameters]
             self.parameters = {_column(name): parameter.values for name, parameter in space.parameters}
-            self._take = lambda x: [x[key] for key in keys]
-        elif isinstance(space, Arms):
-            self.parameters = {"arm": Integer(0, space.n - 1)}
-            self._take = lambda x: [x]
-        elif isinstance(space, Candidates):
-            self.parameters = {"candidate": Integer(0, space.size - 1)}
+            self._take = lambda x: [x[name] for name in names]
+        elif isinstance(space, Arms | Candidates):
+            self.parameters = dict.fromkeys(names, Integer(0, space.size - 1))
             self._take = lambda x: [x]
         else:
-            self.parameters = {f"x{i + 1}": None for i in range(space.dim)}
+            self.parameters = dict.fromkeys(names)
         self._after = (*AFTER, *self._outcomes, *(("record",) if amended else ()))
         self.names = [*BEFORE, *self.parameters, *self._after]
 

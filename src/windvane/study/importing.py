@@ -14,7 +14,6 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from windvane.errors import Conflict
-from windvane.protocol.measured import Measured
 from windvane.storage import journal
 from windvane.storage.link import Link
 from windvane.study.live import UnwrittenStep
@@ -80,16 +79,14 @@ def _rest(rows: Iterator[LogObservation], log: LogFile) -> tuple[str, ...]:
 
 
 def _tell(session: Session, batch: Sequence[LogObservation], key: str, last_resets: Sequence[str]) -> None:
-    checked = [(row, Measured.of(row.y, row.noise_variance, None, row.outcomes, {})) for row in batch]
-
     def work(step: UnwrittenStep, connection: Connection) -> None:
         if session.before(step, connection, "told") is not None:
             raise Conflict(f"key={key!r}: somebody else is importing the same log; nothing was told twice")
-        for number, (row, measured) in enumerate(checked, start=1):
+        for number, row in enumerate(batch, start=1):
             for why in row.resets:
                 step.reset(why)
-            mark = key if number == len(checked) else None
-            step.tell(row.x, measured, row.time, metadata=row.metadata, key=mark)
+            mark = key if number == len(batch) else None
+            step.tell(row.x, row.measured, row.time, metadata=row.metadata, key=mark)
         for why in last_resets:
             step.reset(why)
 

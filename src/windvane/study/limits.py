@@ -22,7 +22,7 @@ from windvane.study.amendments import renumbered
 Where = Callable[[Any], str]  # a point in words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConstraintReport:
     """A constraint, what is believed of it at the point that is believed best, and what came of it so far.
 
@@ -35,9 +35,9 @@ class ConstraintReport:
     limit: float
     unit: str
     size: int
-    mean: float | None
-    std: float | None
-    probability: float | None
+    mean: float | None = None
+    std: float | None = None
+    probability: float | None = None
     violations: int
     last_violation: Mapping[str, Any] | None
     resets: int
@@ -63,8 +63,7 @@ def believed(optimizer: Optimizer, x: Any, time: float | None = None) -> dict[st
     found = {}
     for name in optimizer.constraints:
         mean, std = optimizer.predict([x], time, of=name)
-        figures = {"mean": float(mean[0]), "std": float(std[0]), "probability": float(chances[name][0])}
-        found[name] = figures
+        found[name] = {"mean": float(mean[0]), "std": float(std[0]), "probability": float(chances[name][0])}
     return found
 
 
@@ -89,7 +88,7 @@ def reports(
     for name, constraint in optimizer.constraints.items():
         broken = [record for record, names in beyond if name in names]
         renewed = [each for each in resets if name in each.outcome_resets and each.seq not in gone]
-        spelt, figures = constraint_to_json(constraint), told.get(name, {})
+        spelt = constraint_to_json(constraint)
         found.append(
             ConstraintReport(
                 name=name,
@@ -97,9 +96,7 @@ def reports(
                 limit=constraint.limit,
                 unit=constraint.unit,
                 size=sizes.get(name, 0),
-                mean=figures.get("mean"),
-                std=figures.get("std"),
-                probability=figures.get("probability"),
+                **told.get(name, {}),
                 violations=len(broken),
                 last_violation=_violation(renumbered(broken[-1], amending), name, where) if broken else None,
                 resets=len(renewed),
@@ -138,27 +135,17 @@ def _as_they_count(
 
 
 def _at(record: Record) -> dict[str, Any]:
-    return {"seq": record.seq, "step": record.step, "at": record.at}
+    time = (record.event or {}).get("time")
+    return {"seq": record.seq, "step": record.step, "at": record.at, "time": time}
 
 
 def _violation(record: Record, name: str, where: Where) -> dict[str, Any]:
-    value = record.outcomes[name]
-    return {
-        **_at(record),
-        "time": (record.event or {}).get("time"),
-        "value": value,
-        "x": plain(record.x),
-        "where": where(record.x),
-    }
+    return _at(record) | {"value": record.outcomes[name], "x": plain(record.x), "where": where(record.x)}
 
 
 def _reset(record: Record, name: str) -> dict[str, Any]:
     assert record.event is not None
-    return {
-        **_at(record),
-        "time": record.event.get("time"),
-        "reason": record.event["outcomes"][name]["reason"],
-    }
+    return _at(record) | {"reason": record.event["outcomes"][name]["reason"]}
 
 
 def retreat(

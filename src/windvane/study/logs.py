@@ -15,10 +15,13 @@ from windvane.checks import real
 from windvane.errors import Conflict, InvalidArgument, StorageFailure, WindvaneError
 from windvane.extras import require
 from windvane.protocol.checks import LATEST, metadata_of, space_of
-from windvane.reading import Reading, told_as
+from windvane.protocol.measured import Measured
+from windvane.reading import told_as
+from windvane.replay.checked import Checked
+from windvane.replay.layout import OUTCOME
+from windvane.replay.read import AskedReset, LogStream, StudyClock, delimiter_of
 from windvane.spaces import Choice, Domain, Space
 from windvane.spelling import coordinate_names
-from windvane.study.export import OUTCOME
 from windvane.unit_labels import parted
 
 if TYPE_CHECKING:
@@ -34,11 +37,9 @@ class LogObservation(NamedTuple):
     """An observation of a log as a study is told it, and the resets that were asked for before it."""
 
     x: Any
-    y: float | list[float]
+    measured: Measured
     time: float | None
     metadata: dict[str, Any]
-    noise_variance: float | None
-    outcomes: dict[str, float]
     resets: tuple[str, ...] = ()
 
 
@@ -54,9 +55,8 @@ class LogFile:
     def __init__(
         self, study: Study, path: str | Path, *, sort: bool = False, on_checked: OnChecked = None, **how: Any
     ) -> None:
-        read = require("windvane.replay.read", "studies")  # here, since few who use a study import a log
         comma = bool(how.get("decimal_comma"))
-        names, tabular = _columns(path, lambda header: read.delimiter_of(header, comma))
+        names, tabular = _columns(path, lambda header: delimiter_of(header, comma))
         space = space_of(study.definition)
         _check_options(path, space, tabular)
         exported = names is not None and (not tabular or {*EXPORTED, "trial", "y"} <= names)
@@ -64,8 +64,7 @@ class LogFile:
         constraints = _told_of(space, limits, names if tabular else None)
         units = {name: limits[name].unit for name in constraints}
         wanted = EXPORTED if exported else ()
-        self._stream = read.LogStream(path, space, metadata=wanted, outcomes=units, **how)
-        self._clock, self._is_reset = read.StudyClock, read.AskedReset
+        self._stream = LogStream(path, space, metadata=wanted, outcomes=units, **how)
         self.path: Path = self._stream.path
         self._how = {"sort": sort, **how}
         self._stamp = self._stat()
@@ -81,7 +80,7 @@ class LogFile:
         last: float | None = None
         behind: InvalidArgument | None = None
         for row in self._stream.rows():
-            if isinstance(row, self._is_reset):
+            if isinstance(row, AskedReset):
                 continue
             rows += 1
             journals += row.journal
@@ -116,9 +115,9 @@ class LogFile:
         yield from sorted(self._in_order(), key=lambda told: told.time or 0.0)  # stable
 
     def _in_order(self) -> Iterator[LogObservation]:
-        clock, resets = self._clock(), []
+        clock, resets = StudyClock(), list[str]()
         for row in self._stream.rows():
-            if isinstance(row, self._is_reset):
+            if isinstance(row, AskedReset):
                 resets.append(row.reason)
                 continue
             at = clock.at(row.time, row.gone)
@@ -129,7 +128,7 @@ class LogFile:
             resets.clear()
         self.last_resets = tuple(resets)
 
-    def _told(self, row: Any, time: float | None) -> LogObservation:
+    def _told(self, row: Checked, time: float | None) -> LogObservation:
         try:
             beside = row.metadata
             if beside.get("kind") == "told" and beside.get("seq") not in (None, ""):
@@ -137,9 +136,9 @@ class LogFile:
                 time = told_at if told_at is not None or not self._gaps else time
             if time is not None:
                 real("time", time, at_least=-LATEST, at_most=LATEST)
-            told = Reading.of(**told_as(row.y, row.repeats, row.noise)).told
-            notes = metadata_of(_notes(beside.get("metadata")))
-            return LogObservation(row.x, told["y"], time, notes, told["noise_variance"], dict(row.outcomes))
+            told = told_as(row.y, row.repeats, row.noise)
+            measured = Measured.of(**told, std=None, outcomes=row.outcomes, named={})
+            return LogObservation(row.x, measured, time, metadata_of(_notes(beside.get("metadata"))))
         except WindvaneError as error:
             raise type(error)(f"{self.path}, {row.place}: {error}") from None
 
@@ -224,13 +223,8 @@ def _check_options(path: str | Path, space: Domain, tabular: bool) -> None:
             text = str(option).strip()
             other = seen.setdefault(text.lower() if tabular else text, option)
             if other is not option:
-                raise InvalidArgument(
-                    f"{path}: {name}: {other!r} and {option!r} look alike in {_such(tabular)}"
-                )
-
-
-def _such(tabular: bool) -> str:
-    return "a table; import JSON lines instead" if tabular else "a log; tell them one by one"
+                such = "a table; import JSON lines instead" if tabular else "a log; tell them one by one"
+                raise InvalidArgument(f"{path}: {name}: {other!r} and {option!r} look alike in {such}")
 
 
 def _time(cell: Any) -> float | None:

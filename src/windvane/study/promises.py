@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windvane.optimizer import Optimizer
 from windvane.theory.confidence import pi_t
@@ -24,7 +24,7 @@ STRETCH = "between two resets, however long, while nothing changes and the model
 OTHERWISE = "It is not the probability that this alarm was false, which no trigger knows."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Promise:
     """What is known about false alarms of a trigger.
 
@@ -34,20 +34,14 @@ class Promise:
     a model that weighs hypotheses. `words` say what the figures mean.
     """
 
-    delta: float | None
-    exact: bool
-    at_step: float | None
-    belief: float | None
+    delta: float | None = None
+    exact: bool = False
+    at_step: float | None = None
+    belief: float | None = None
     words: str
 
 
-NO_ALARM = Promise(
-    None,
-    False,
-    None,
-    None,
-    "The reset window was over: the trigger itself had raised no alarm, true or false.",
-)
+NO_ALARM = Promise(words="The reset window was over: the trigger itself had raised no alarm, true or false.")
 
 
 def two_sided(sigmas: float) -> float:
@@ -77,7 +71,7 @@ def promise(
     if found.delta is not None and not composition.given:
         words.append("The model was learned from the data, so that it is right is an assumption.")
     at_step = None if isinstance(composition.trigger, Confirmed) else found.at_step
-    return Promise(found.delta, found.exact, at_step, found.belief, " ".join(words))
+    return replace(found, at_step=at_step, words=" ".join(words))
 
 
 def _of(
@@ -91,29 +85,30 @@ def _of(
         words = f"{words} {OTHERWISE}"
         if trigger.noise_cap is not None:
             words += " With noise_cap the lemma no longer holds once the cap is in force."
-        return Promise(trigger.delta, False, tail, None, words)
+        return Promise(words=words, delta=trigger.delta, at_step=tail)
     if isinstance(trigger, ExactBound):
         words = f"The probability of any false alarm {STRETCH}, is {trigger.delta:g}, exactly. {OTHERWISE}"
-        return Promise(trigger.delta, True, tail, None, words)
+        return Promise(words=words, delta=trigger.delta, exact=True, at_step=tail)
     if isinstance(trigger, Likelihood):
         words = f"The probability of any false alarm {STRETCH}, is at most {trigger.delta:g}. {OTHERWISE}"
-        return Promise(trigger.delta, False, trigger.delta / pi_t(elapsed), None, words)
+        return Promise(words=words, delta=trigger.delta, at_step=trigger.delta / pi_t(elapsed))
     if isinstance(trigger, BoundedNoise):
         words = (
             f"The probability of any false alarm {STRETCH} and the noise keeps to its bound, is at most "
             f"{trigger.delta:g}. {OTHERWISE}"
         )
-        return Promise(trigger.delta, False, None, None, words)
+        return Promise(words=words, delta=trigger.delta)
     if isinstance(trigger, EDetector):
         return _evidence(trigger, statistic)
     if isinstance(trigger, Periodic):
-        words = "The clock resets here, whatever is observed: the reset says nothing about a change."
-        return Promise(None, False, None, None, words)
+        return Promise(
+            words="The clock resets here, whatever is observed: the reset says nothing about a change."
+        )
     if isinstance(trigger, NoImprovement):
-        words = "A lack of improvement resets here: it is no test for change, and promises nothing."
-        return Promise(None, False, None, None, words)
-    words = f"{type(trigger).__name__} says nothing of its false alarms."
-    return Promise(None, False, None, None, words)
+        return Promise(
+            words="A lack of improvement resets here: it is no test for change, and promises nothing."
+        )
+    return Promise(words=f"{type(trigger).__name__} says nothing of its false alarms.")
 
 
 def _evidence(trigger: EDetector, statistic: float | None) -> Promise:
@@ -123,7 +118,7 @@ def _evidence(trigger: EDetector, statistic: float | None) -> Promise:
             f"{trigger.run_length:g} steps on average; that one comes in the end is part of the bargain. "
             f"{OTHERWISE}"
         )
-        return Promise(None, False, None, None, words)
+        return Promise(words=words)
     assert trigger.delta is not None
     words = f"Ville's inequality: the probability of any false alarm {STRETCH}, is at most {trigger.delta:g}."
     if statistic is not None:
@@ -131,7 +126,7 @@ def _evidence(trigger: EDetector, statistic: float | None) -> Promise:
             f" Evidence as strong as this, at any step at all, has a probability of at most "
             f"{math.exp(-statistic):.2g} then."
         )
-    return Promise(trigger.delta, False, None, None, f"{words} {OTHERWISE}")
+    return Promise(words=f"{words} {OTHERWISE}", delta=trigger.delta)
 
 
 def _belief(statistic: float | None) -> Promise:
@@ -142,4 +137,4 @@ def _belief(statistic: float | None) -> Promise:
             "else it can think of: a probability that holds as far as its hypotheses and their prior weights "
             "do."
         )
-    return Promise(None, False, None, statistic, words)
+    return Promise(words=words, belief=statistic)

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from windvane.spelling import plain
 from windvane.storage import journal
 from windvane.storage.link import Link
 from windvane.study.amendments import follow, right_values
@@ -60,6 +59,6 @@ def track(
             continue
         optimizer = live.optimizer
         best = optimizer.best(live.not_before(None), context=optimizer.last_context)
-        x = best.x.tolist() if isinstance(best.x, np.ndarray) else best.x
-        found.append(Believed(record.seq, optimizer.step - 1, x, float(best.mean), float(best.std)))
+        step = optimizer.step - 1
+        found.append(Believed(record.seq, step, plain(best.x), float(best.mean), float(best.std)))
     return found

@@ -115,11 +115,10 @@ def _about_amendments(found: Explanation) -> str:
 def _amendment(one: Mapping[str, Any], units: Mapping[str, str]) -> str:
     if one["kind"] == "redefined":
         out = one["left_out"]
-        what = (
-            f"the space was changed, and {_count(out, 'observation')} outside it left out"
-            if out
-            else ("the space was changed, and everything measured lies in it")
+        left = (
+            f"{_count(out, 'observation')} outside it left out" if out else "everything measured lies in it"
         )
+        what = f"the space was changed, and {left}"
     else:
         of = f"record {one['record']}" if one["trial"] is None else f"trial {one['trial']}"
         parts = _corrected(one, of, units) if one["kind"] == "corrected" else []

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { openDialog } from "./dialogs.js";
-import { busily, complaint, field, fresh, h, segmented } from "./dom.js";
+import { busily, complaint, field, figure, fresh, h, segmented } from "./dom.js";
 import { numberFrom, numberIn } from "./typed.js";
 
 const NONE = Symbol("nothing given");
@@ -11,7 +11,14 @@ function optional(input, what) {
   return input.value.trim() === "" ? NONE : numberIn(input, what);
 }
 
-const figure = (value, label) => h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value, "aria-label": label });
+const text = (label, more) => h("input", { type: "text", autocomplete: "off", "aria-label": label, ...more });
+
+/** Names with what they stand for, as an object; an error if one is there twice. */
+function named(pairs, what) {
+  const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);
+  if (twice) throw new Error(`${what}: “${twice[0]}” is there twice.`);
+  return Object.fromEntries(pairs);
+}
 
 /** Rows that can be added and taken away, at least `least`. */
 class Rows {
@@ -45,8 +52,10 @@ class Rows {
   }
 }
 
+const ends = (of = "") => [figure({ value: "0", "aria-label": `Lower bound${of}` }), figure({ value: "1", "aria-label": `Upper bound${of}` })];
+
 function bounds(index) {
-  const [low, high] = [figure("0", `Lower bound of dimension ${index + 1}`), figure("1", `Upper bound of dimension ${index + 1}`)];
+  const [low, high] = ends(` of dimension ${index + 1}`);
   return {
     first: low,
     node: h("div", { class: "row-fields" }, h("span", { class: "row-label" }, "from"), low, h("span", { class: "row-label" }, "to"), high),
@@ -55,14 +64,14 @@ function bounds(index) {
 }
 
 function parameter(index) {
-  const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", value: index ? "" : "gain", placeholder: "name", "aria-label": "Name of the parameter" });
-  const [low, high] = [figure("0", "Lower bound"), figure("1", "Upper bound")];
+  const name = text("Name of the parameter", { spellcheck: "false", value: index ? "" : "gain", placeholder: "name" });
+  const [low, high] = ends();
   const log = h("input", { type: "checkbox" });
   const observed = h("input", { type: "checkbox", onchange: () => { around.hidden = !observed.checked; } });
   const period = h("input", { type: "checkbox" });
   const around = h("label", { class: "check", hidden: true }, period, "periodic");
-  const options = h("input", { type: "text", autocomplete: "off", placeholder: "slow, fast", "aria-label": "Options, separated by commas" });
-  const unit = h("input", { type: "text", autocomplete: "off", class: "unit", maxlength: 40, placeholder: "unit", "aria-label": "Unit of the parameter (optional)" });
+  const options = text("Options, separated by commas", { placeholder: "slow, fast" });
+  const unit = text("Unit of the parameter (optional)", { class: "unit", maxlength: 40, placeholder: "unit" });
   const numeric = h("span", { class: "row-part" }, low, h("span", { class: "row-label" }, "to"), high, unit, h("label", { class: "check" }, log, "log"), around);
   const chosen = h("span", { class: "row-part", hidden: true }, options);
   const kind = h("select", { "aria-label": "Kind of the parameter", onchange: () => {
@@ -88,10 +97,10 @@ function parameter(index) {
 }
 
 function constraint() {
-  const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "heat", "aria-label": "Name of the constraint" });
+  const name = text("Name of the constraint", { spellcheck: "false", placeholder: "heat" });
   const side = h("select", { "aria-label": "Side of the limit" }, h("option", { value: "at_most" }, "at most"), h("option", { value: "at_least" }, "at least"));
-  const limit = h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", placeholder: "90", "aria-label": "Limit" });
-  const unit = h("input", { type: "text", autocomplete: "off", class: "unit", maxlength: 40, placeholder: "unit", "aria-label": "Unit (optional)" });
+  const limit = figure({ placeholder: "90", "aria-label": "Limit" });
+  const unit = text("Unit (optional)", { class: "unit", maxlength: 40, placeholder: "unit" });
   return {
     first: name,
     node: h("div", { class: "row-fields constraint" }, name, h("span", { class: "row-part" }, side, limit, unit)),
@@ -140,7 +149,7 @@ export function settingFrom(line, space) {
 /** Constraints, how strictly they are to be kept, and where it is safe to begin. */
 function limits() {
   let strict = "soft";
-  const level = figure("0.95");
+  const level = figure({ value: "0.95" });
   const start = h("textarea", { rows: 2, spellcheck: "false", class: "figure", placeholder: "0.5, 0.2" });
   const safely = h("div", { class: "more", hidden: true },
     field("Safe level", level, "The probability with which each constraint must hold at every point that is asked for."),
@@ -156,9 +165,7 @@ function limits() {
     read: (space) => {
       const pairs = rows.read();
       if (!pairs.length) return {};
-      const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);
-      if (twice) throw new Error(`constraint: “${twice[0]}” is there twice.`);
-      const constraints = Object.fromEntries(pairs);
+      const constraints = named(pairs, "constraint");
       if (strict === "soft") return { constraints };
       const safe = numberIn(level, "safe level");
       if (!(safe >= 0.5 && safe < 1)) {
@@ -178,18 +185,13 @@ function limits() {
 /** The three kinds of spaces, each with a way to read itself. */
 function spaces() {
   const box = new Rows("dimension", bounds);
-  const named = new Rows("parameter", parameter);
-  const arms = figure("5");
+  const parameters = new Rows("parameter", parameter);
+  const arms = figure({ value: "5" });
   return {
     box: { node: h("div", {}, h("p", { class: "hint" }, "Real numbers, each between two bounds."), box.node), read: () => ({ box: box.read() }) },
     parameters: {
-      node: h("div", {}, h("p", { class: "hint" }, "Named parameters: real, integer, or a choice between words. What is observed is measured, not chosen: every ask says what it is."), named.node),
-      read: () => {
-        const pairs = named.read();
-        const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);
-        if (twice) throw new Error(`name: “${twice[0]}” is there twice.`);
-        return { parameters: Object.fromEntries(pairs) };
-      },
+      node: h("div", {}, h("p", { class: "hint" }, "Named parameters: real, integer, or a choice between words. What is observed is measured, not chosen: every ask says what it is."), parameters.node),
+      read: () => ({ parameters: named(parameters.read(), "name") }),
     },
     arms: { node: h("div", {}, field("How many", arms, "Alternatives without an order, known by their number from 0. A list of settings with coordinates (candidates) is created from a shell or over HTTP.")), read: () => ({ arms: numberIn(arms, "arms") }) },
   };
@@ -223,7 +225,7 @@ export async function createStudy() {
     pick(kind);
     const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: 100, required: true, autofocus: true });
     const algorithm = algorithmField(algorithms);
-    const [seed, expires] = [figure(""), figure("86400")];
+    const [seed, expires] = [figure(), figure({ value: "86400" })];
     const within = limits();
     const options = h("textarea", { rows: 3, spellcheck: "false", class: "figure", placeholder: '{"noise_variance": 0.01}' });
     const trouble = complaint();

@@ -1,6 +1,6 @@
 // Modal questions. The native element traps the focus and closes on Escape; the focus goes back where it was.
 
-import { busily, complaint, field, fresh, h } from "./dom.js";
+import { busily, complaint, field, figure, fresh, h } from "./dom.js";
 
 /** Show a dialog; resolves to what `close(value)` was given, or undefined if it was dismissed. */
 export function openDialog(title, build, { dismissible = true } = {}) {
@@ -25,19 +25,23 @@ export function openDialog(title, build, { dismissible = true } = {}) {
   });
 }
 
-/** A question with one way forward, which may fail and says so in place; resolves to true if it was taken. */
-export function confirmed(title, text, action, act) {
+/** A form with one way forward, which may fail and says so in place; resolves to true if it was taken. */
+function question(title, inside, action, act, cautious = false) {
   return openDialog(title, (close) => {
     const trouble = complaint();
     const go = h("button", { type: "submit", class: "primary" }, action);
-    const form = h("form", { onsubmit: async (event) => {
+    const submit = async (event) => {
       event.preventDefault();
       if (await busily(go, trouble, async () => { await act(); return true; })) close(true);
-    } },
-    h("p", {}, text), trouble.node,
-    h("div", { class: "actions" }, h("button", { type: "button", autofocus: true, onclick: () => close() }, "Cancel"), go));
-    return [form];
+    };
+    return [h("form", { onsubmit: submit }, ...inside, trouble.node,
+      h("div", { class: "actions" }, h("button", { type: "button", autofocus: cautious, onclick: () => close() }, "Cancel"), go))];
   });
+}
+
+/** Whether to go on; the way back is the one that is at hand. */
+export function confirmed(title, text, action, act) {
+  return question(title, [h("p", {}, text)], action, act, true);
 }
 
 /** Ask for a bearer token; resolves to it. */
@@ -56,34 +60,9 @@ export function askToken(problem) {
 
 /** Something to say in words, and perhaps numbers first, {label, value} each after the value itself; resolves to true when it has been done. */
 export function askReason(title, text, action, act, value = null, others = []) {
-  return openDialog(title, (close) => {
-    const y = value === null ? null : h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value, autofocus: true });
-    const inputs = others.map((each) => h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: each.value, placeholder: "not measured" }));
-    const reason = h("input", { type: "text", maxlength: 500, autofocus: y === null });
-    const trouble = complaint();
-    const go = h("button", { type: "submit", class: "primary" }, action);
-    return [h("form", { onsubmit: async (event) => {
-      event.preventDefault();
-      if (await busily(go, trouble, async () => { await act(reason.value.trim(), y?.value, inputs.map((input) => input.value)); return true; })) close(true);
-    } },
-    h("p", {}, text), y ? field("Right value", y) : null, inputs.map((input, index) => field(others[index].label, input)),
-    field("Reason (optional)", reason), trouble.node,
-    h("div", { class: "actions" }, h("button", { type: "button", onclick: () => close() }, "Cancel"), go))];
-  });
-}
-
-/** Why an evaluation failed; resolves to true when it has been recorded. */
-export function askFailure(number, act) {
-  return openDialog(`Trial ${number} failed`, (close) => {
-    const reason = h("input", { type: "text", maxlength: 500, autofocus: true });
-    const trouble = complaint();
-    const go = h("button", { type: "submit", class: "primary" }, "Record the failure");
-    return [h("form", { onsubmit: async (event) => {
-      event.preventDefault();
-      if (await busily(go, trouble, async () => { await act(reason.value.trim()); return true; })) close(true);
-    } },
-    h("p", {}, "It is kept in the log, and the model is told no number."),
-    field("Reason (optional)", reason), trouble.node,
-    h("div", { class: "actions" }, h("button", { type: "button", onclick: () => close() }, "Cancel"), go))];
-  });
+  const y = value === null ? null : figure({ value, autofocus: true });
+  const inputs = others.map((each) => figure({ value: each.value, placeholder: "not measured" }));
+  const reason = h("input", { type: "text", maxlength: 500, autofocus: y === null });
+  const inside = [h("p", {}, text), y ? field("Right value", y) : null, inputs.map((input, index) => field(others[index].label, input)), field("Reason (optional)", reason)];
+  return question(title, inside, action, () => act(reason.value.trim(), y?.value, inputs.map((input) => input.value)));
 }

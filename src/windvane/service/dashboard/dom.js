@@ -55,6 +55,11 @@ export function key(...marks) {
   return h("p", { class: "key", "aria-hidden": "true" }, marks.map(([mark, text]) => h("span", {}, h("span", { class: `swatch ${mark}` }), text)));
 }
 
+/** A field for a number: text, so that people may type it as they are used to. */
+export function figure(more) {
+  return h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", ...more });
+}
+
 /** A label above a control; `hint` below it. Returns the wrapper, the control is the caller's. */
 export function field(label, control, hint) {
   control.id ||= fresh("field");

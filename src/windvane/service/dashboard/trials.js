@@ -2,8 +2,8 @@
 
 import { get, intention, pathOf, post } from "./api.js";
 import { narrow } from "./charts.js";
-import { askFailure } from "./dialogs.js";
-import { arrange, announce, busily, complaint, field, h, setText } from "./dom.js";
+import { askReason } from "./dialogs.js";
+import { arrange, announce, busily, complaint, field, figure, h, setText } from "./dom.js";
 import { ago, duration, number, plural } from "./format.js";
 import { heading } from "./help.js";
 import { limitOf } from "./limits.js";
@@ -22,7 +22,7 @@ function coordinates(x, space, axes) {
 /** A field for each constraint; empty if it was not measured. */
 function outcomeFields(constraints, ending) {
   return constraints.map((constraint) => {
-    const input = h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", "aria-label": `${constraint.name}${ending}`, placeholder: "not measured" });
+    const input = figure({ "aria-label": `${constraint.name}${ending}`, placeholder: "not measured" });
     return { constraint, input, node: field(`${constraint.name} ${limitOf(constraint)}`, input) };
   });
 }
@@ -51,13 +51,9 @@ function measured(input, noise) {
   return { y, std };
 }
 
-function noiseInput(label) {
-  return h("input", { type: "text", inputmode: "text", autocomplete: "off", "aria-label": label, title: "standard deviation of its noise, if you know it", placeholder: "±", class: "figure noise" });
-}
+const valueInput = (label) => figure({ "aria-label": label, placeholder: "measured y" });
 
-function valueInput(label) {
-  return h("input", { type: "text", inputmode: "text", autocomplete: "off", "aria-label": label, placeholder: "measured y", class: "figure" });
-}
+const noiseInput = (label) => figure({ "aria-label": label, title: "standard deviation of its noise, if you know it", placeholder: "±", class: "figure noise" });
 
 /** The panel; `refresh` fetches the outstanding trials, `tick` moves their ages. */
 export class Trials {
@@ -142,7 +138,7 @@ export class Trials {
 
   async fail(trial) {
     const key = intention();
-    const done = await askFailure(trial.number, (reason) => post(pathOf(this.name, "/fail"), { trial: trial.number, reason }, key));
+    const done = await askReason(`Trial ${trial.number} failed`, "It is kept in the log, and the model is told no number.", "Record the failure", (reason) => post(pathOf(this.name, "/fail"), { trial: trial.number, reason }, key));
     if (done) await this.refresh();
   }
 
@@ -157,10 +153,7 @@ export class Trials {
   /** A value for a point that nobody asked for. */
   own() {
     const inputs = this.axes.map((axis) => this.entry(axis));
-    const y = valueInput("Measured value");
-    y.removeAttribute("aria-label");
-    const noise = noiseInput("Noise");
-    noise.removeAttribute("aria-label");
+    const [y, noise] = [valueInput(null), noiseInput(null)]; // which have labels of their own
     const outcomes = outcomeFields(this.constraints, " of this point");
     const trouble = complaint();
     const go = h("button", { type: "submit" }, "Tell this point");
@@ -185,7 +178,7 @@ export class Trials {
     if (axis.kind === "choice") {
       return h("select", {}, empty ? h("option", { value: "" }, "–") : null, axis.options.map((option, index) => h("option", { value: index }, String(option))));
     }
-    return h("input", { type: "text", inputmode: "text", autocomplete: "off", class: "figure", value: empty ? "" : middle(axis) });
+    return figure({ value: empty ? "" : middle(axis) });
   }
 
   value(input, axis) {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response, Security
@@ -12,7 +13,6 @@ from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
-from windvane.checks import one_of
 from windvane.errors import InvalidArgument, UnknownName
 from windvane.protocol import Record
 from windvane.protocol.measured import check_names
@@ -21,7 +21,8 @@ from windvane.service import limits
 from windvane.service.access import Identity
 from windvane.service.answers import Answer, loads
 from windvane.service.core import service_of
-from windvane.service.problems import Refused
+from windvane.service.problems import Refused, documented
+from windvane.service.shapes import RecordShape
 from windvane.study import Study
 
 Name = Annotated[
@@ -126,24 +127,20 @@ def router(tag: str, kind: type[APIRoute] = JsonRoute) -> APIRouter:
     return APIRouter(prefix="/v1", tags=[tag], route_class=kind)
 
 
+@contextmanager
+def names_in_a_body() -> Iterator[None]:
+    """A name that is unknown is answered with 422: a 404 is about the address."""
+    try:
+        yield
+    except UnknownName as error:
+        raise Refused(422, "UnknownName", str(error)) from None
+
+
 def known_outcomes(study: Study, names: Iterable[str] | None) -> None:
-    """`Refused` unless these are constraints of the study: no 404, which is about the address."""
-    if not names:
-        return
-    try:
-        check_names(names, study.constraints)
-    except UnknownName as error:
-        raise Refused(422, "UnknownName", str(error)) from None
-
-
-def known_constraint(study: Study, of: str | None) -> None:
-    """The same of one that is asked about, as `of`."""
-    if not of:
-        return
-    try:
-        one_of("of", of, study.constraints)
-    except UnknownName as error:
-        raise Refused(422, "UnknownName", str(error)) from None
+    """`Refused` unless these are constraints of the study."""
+    if names:
+        with names_in_a_body():
+            check_names(names, study.constraints)
 
 
 async def written(
@@ -169,3 +166,9 @@ async def written(
 
 READ = [Depends(needs("read"))]
 WRITE = [Depends(needs("write"))]
+STEP: dict[str, Any] = {  # of a route that makes a step of a study
+    "dependencies": WRITE,
+    "status_code": 201,
+    "response_model": RecordShape,
+    "responses": documented(400, 404, 409, 413, 415),
+}

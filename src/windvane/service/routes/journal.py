@@ -7,7 +7,6 @@ import tempfile
 import threading
 from collections import OrderedDict
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from weakref import WeakKeyDictionary
@@ -173,14 +172,13 @@ async def stream(
     service = service_of(request)
     await service.call(service.current, name)
     service.streams.admit()
-    token = identity_of(request).token
-    chunks = service.streams.stream(name, max(after, last or 0), partial(_fetch, service, name), token)
+
+    async def fetch(after: int, limit: int) -> list[Record]:
+        return await service.call(lambda: service.current(name).events(after, limit))
+
+    chunks = service.streams.stream(name, max(after, last or 0), fetch, identity_of(request).token)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx would hold it back
     return StreamingResponse(chunks, media_type="text/event-stream", headers=headers)
-
-
-async def _fetch(service: Service, name: str, after: int, limit: int) -> list[Record]:
-    return await service.call(lambda: service.current(name).events(after, limit))
 
 
 @routes.get(

@@ -10,15 +10,17 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import Body, Query, Request
 
+from windvane.checks import one_of
 from windvane.errors import Conflict, InvalidArgument
 from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.bodies import PredictBody
 from windvane.service.core import Service, service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, Name, known_constraint, router
+from windvane.service.routes.common import READ, Name, names_in_a_body, router
 from windvane.service.shapes import BestShape, ExplanationShape, PredictionShape, SurfaceShape
 from windvane.service.spaces import Slice, middle, slice_of
+from windvane.spelling import plain
 from windvane.study import Study
 from windvane.study.limits import believed
 from windvane.study.live import Live
@@ -47,8 +49,7 @@ async def best(request: Request, name: Name, context: SeenContext = "", time: At
         if optimizer.step == 1:
             raise Conflict("best: nothing is known before the first tell")
         found = optimizer.best(at, context=seen)
-        x = _plain(found.x)
-        told = {"x": x, "mean": found.mean, "std": found.std, "steps": found.steps}
+        told = {"x": plain(found.x), "mean": found.mean, "std": found.std, "steps": found.steps}
         return Answer({**told, "feasible": found.feasible, "outcomes": believed(optimizer, found.x, at)})
 
     return await service_of(request).read(name, work)
@@ -69,7 +70,6 @@ async def predict(request: Request, name: Name, body: Annotated[PredictBody, Bod
     service = service_of(request)
 
     def work(study: Study) -> Answer:
-        known_constraint(study, body.of)
         now = study.snapshot()
         found = _predicted(service, now, body.points, body.time, body.of)
         if body.feasibility:
@@ -108,7 +108,6 @@ async def surface(
         under = None if not space.contexts else (optimizer.last_context or {}) | (seen or {})
         at = optimizer.best(context=under or seen).x if optimizer.step > 1 else middle(space)
         grid = slice_of(space, at, [each for each in axes.split(",") if each], resolution)
-        known_constraint(study, of)
         found = _predicted(service, now, grid.points, None, of or None)
         if feasibility:
             found |= _feasibility(service, now, grid.points, None)
@@ -143,6 +142,9 @@ def _predicted(
     service: Service, now: Live, points: Any, time: float | None, of: str | None
 ) -> dict[str, Any]:
     """Mean and standard deviation at m points."""
+    if of is not None:
+        with names_in_a_body():
+            one_of("of", of, now.optimizer.constraints)
     moment = now.not_before(time)
     parts = _in_parts(service, points, lambda some: now.optimizer.predict(some, moment, of=of))
     mean, std = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -173,7 +175,3 @@ def _listed(values: Any, grid: Slice | None = None) -> Any:
     if isinstance(values, dict):
         return {name: _listed(each, grid) for name, each in values.items()}
     return (values if grid is None else np.reshape(values, grid.shape)).tolist()
-
-
-def _plain(point: Any) -> Any:
-    return point.tolist() if isinstance(point, np.ndarray) else point

@@ -6,28 +6,19 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query, Request
 
-from windvane.protocol import Trial
-from windvane.protocol.requests import UNSET, FailRequest, TellRequest
+from windvane.protocol.requests import UNSET, AskRequest, FailRequest, TellRequest
 from windvane.service.answers import Answer
 from windvane.service.bodies import AskBody, FailBody, TellBody
 from windvane.service.core import service_of
 from windvane.service.problems import documented
-from windvane.service.routes.common import READ, WRITE, DirectRoute, Key, Name, router, written
-from windvane.service.shapes import RecordShape, TrialShape, TrialsShape
-from windvane.study import Study
+from windvane.service.routes.common import READ, STEP, DirectRoute, Key, Name, router, written
+from windvane.service.shapes import TrialShape, TrialsShape
 
 routes = router("trials", DirectRoute)
 waiting = router("trials")
-FAILURES = documented(400, 404, 409, 413, 415)
 
 
-@routes.post(
-    "/studies/{name}/ask",
-    dependencies=WRITE,
-    status_code=201,
-    response_model=TrialShape | TrialsShape,
-    responses=FAILURES,
-)
+@routes.post("/studies/{name}/ask", **{**STEP, "response_model": TrialShape | TrialsShape})
 async def ask(
     request: Request, name: Name, body: Annotated[AskBody | None, Body()] = None, key: Key = None
 ) -> Any:
@@ -35,33 +26,14 @@ async def ask(
     service = service_of(request)
     given = body or AskBody()
     patience = given.expires_after if "expires_after" in given.model_fields_set else UNSET
-
-    def work(study: Study) -> Trial | list[Trial]:
-        found: Trial | list[Trial] = study.ask(
-            given.time,
-            context=given.context,
-            available=given.available,
-            count=given.count,
-            metadata=given.metadata,
-            key=key,
-            expires_after=patience,
-        )
-        return found
-
-    found = await service.write(name, work)
+    what = (given.time, given.context, given.available, given.count)
+    asked = AskRequest.of(*what, patience, given.metadata, key)
+    trials = [trial.as_dict() for trial in await service.write(name, lambda study: study.begin(asked))]
     service.streams.ring(name)
-    if isinstance(found, list):
-        return Answer({"trials": [trial.as_dict() for trial in found]}, 201)
-    return Answer(found.as_dict(), 201)
+    return Answer(trials[0] if given.count is None else {"trials": trials}, 201)
 
 
-@routes.post(
-    "/studies/{name}/tell",
-    dependencies=WRITE,
-    status_code=201,
-    response_model=RecordShape,
-    responses=FAILURES,
-)
+@routes.post("/studies/{name}/tell", **STEP)
 async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], key: Key = None) -> Any:
     """Record a measurement, of a trial or of a point that nobody asked for. On disk when answered."""
     told: Any = {"noise_variance": body.noise_variance, "std": body.std, "outcomes": body.outcomes}
@@ -69,13 +41,7 @@ async def tell(request: Request, name: Name, body: Annotated[TellBody, Body()], 
     return await written(request, name, asked, body.outcomes)
 
 
-@routes.post(
-    "/studies/{name}/fail",
-    dependencies=WRITE,
-    status_code=201,
-    response_model=RecordShape,
-    responses=FAILURES,
-)
+@routes.post("/studies/{name}/fail", **STEP)
 async def fail(request: Request, name: Name, body: Annotated[FailBody, Body()], key: Key = None) -> Any:
     """Record that a trial could not be evaluated: such points are kept away from."""
     return await written(request, name, FailRequest.of(body.trial, body.reason, body.metadata, key))

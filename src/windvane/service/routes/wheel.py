@@ -9,22 +9,14 @@ from fastapi import Body, Request
 from windvane.protocol.corrections import Correction
 from windvane.protocol.requests import AmendRequest, RedefineRequest, ResetRequest
 from windvane.service.bodies import CorrectBody, ResetBody, RetractBody, SpaceBody
-from windvane.service.problems import documented
-from windvane.service.routes.common import WRITE, Key, Name, router, written
-from windvane.service.shapes import RecordShape
+from windvane.service.routes.common import STEP, Key, Name, router, written
 from windvane.service.work import check_work
 from windvane.spelling import space_from_json
 
 routes = router("a hand on the wheel")
-ROUTE: dict[str, Any] = {
-    "dependencies": WRITE,
-    "status_code": 201,
-    "response_model": RecordShape,
-    "responses": documented(400, 404, 409, 413, 415),
-}
 
 
-@routes.post("/studies/{name}/reset", **ROUTE)
+@routes.post("/studies/{name}/reset", **STEP)
 async def reset(
     request: Request, name: Name, body: Annotated[ResetBody | None, Body()] = None, key: Key = None
 ) -> Any:
@@ -33,7 +25,7 @@ async def reset(
     return await written(request, name, ResetRequest.of(given.reason, given.metadata, key), long=True)
 
 
-@routes.post("/studies/{name}/retract", **ROUTE)
+@routes.post("/studies/{name}/retract", **STEP)
 async def retract(request: Request, name: Name, body: Annotated[RetractBody, Body()], key: Key = None) -> Any:
     """Take back a value that was wrong. The journal keeps it; the model is as if it had never been told.
 
@@ -42,14 +34,14 @@ async def retract(request: Request, name: Name, body: Annotated[RetractBody, Bod
     return await written(request, name, _amendment(body, None, key), long=True)
 
 
-@routes.post("/studies/{name}/correct", **ROUTE)
+@routes.post("/studies/{name}/correct", **STEP)
 async def correct(request: Request, name: Name, body: Annotated[CorrectBody, Body()], key: Key = None) -> Any:
     """Another value: the model is as if it had been told that one. It takes as long as a retraction."""
     right = Correction.of(body.y, body.noise_variance, body.std, body.outcomes, {})
     return await written(request, name, _amendment(body, right, key), body.outcomes, long=True)
 
 
-@routes.post("/studies/{name}/space", **ROUTE)
+@routes.post("/studies/{name}/space", **STEP)
 async def change_space(
     request: Request, name: Name, body: Annotated[SpaceBody, Body()], key: Key = None
 ) -> Any:
