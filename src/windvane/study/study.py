@@ -215,8 +215,9 @@ class Study(StudyProtocol):
     def rebuild(self, *, on_progress: OnProgress = no_progress) -> int:
         """Forget the checkpoint and make it anew from the journal; returns the number of records.
 
-        For a checkpoint that is damaged, or that a version of Windvane with another format wrote. Nobody
-        else should write to the study meanwhile.
+        For a checkpoint that is damaged, or that a version of Windvane with another format wrote. The
+        algorithm is what its name means in this version, for the whole record. Nobody else should write to
+        the study meanwhile.
         """
         self.definition = self.summary().definition
         return self._session.rebuild(Live(remake(self.definition)), on_progress)
