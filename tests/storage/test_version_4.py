@@ -45,7 +45,7 @@ def test_each_study_goes_on(path, name):
         assert counts == STUDIES[name]
         assert study.optimizer.size == summary.size
         state = study.optimizer.state()
-        assert study.rebuild() == summary.head  # from the journal alone, by what the algorithm's name means today
+        assert study.rebuild() == summary.head  # from the journal alone, by what the name means today
         anew = study.optimizer.state()
         if name == "auto":  # since then it knows plunges, which a study that goes on does not
             assert state["composition"]["model"]["plunges"] == 0.0
