@@ -53,7 +53,8 @@ def test_the_table_is_complete():
 def test_auto_is_the_default():
     told = wv.make("auto", BOX, **GIVEN)
     assert wv.make(BOX, **GIVEN).composition == told.composition
-    assert told.composition.model == wv.Mixture(GIVEN["kernel"], GIVEN["noise_variance"], seeks=True)
+    given = GIVEN["kernel"], GIVEN["noise_variance"]
+    assert told.composition.model == wv.Mixture(*given, seeks=True, plunges=0.001)
     assert told.composition.acquisition == wv.SpreadFirst(5, LOG)
     assert told.composition.trigger == wv.BelievedChange()
     assert told.composition.on_trigger == wv.SinceChange()

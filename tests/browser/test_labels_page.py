@@ -71,7 +71,7 @@ def test_dates_that_were_told_are_dates_on_the_axis_and_in_what_is_pointed_at(se
     assert text.startswith("step 4, 2026-11-01 08:45:00 UTC<br>")
     page.locator(".optimum .xtitle", has_text="caller’s time (UTC)").wait_for()
     assert page.locator(".optimum .xtick text", has_text="Nov 1, 2026").count() == 1
-    last = page.locator(".entry", has_text="step 30")
+    last = page.locator(".entry").filter(has=page.get_by_text("step 30", exact=True))
     assert "at 2026-11-01 15:15:00 UTC" in last.inner_text()
     page.get_by_label("Against").select_option("step")
     page.locator(".timeline .xtitle", has_text="step").wait_for()

@@ -10,6 +10,7 @@ from receiver import until
 from windvane.errors import StorageFailure
 from windvane.service import core, health
 from windvane.service.pool import DaemonPool
+from windvane.study import Study
 
 
 def nested(depth):
@@ -195,12 +196,18 @@ def test_a_database_that_hangs_makes_it_not_ready_and_is_asked_once(served, monk
 
 def test_a_step_that_does_not_end_is_known(served, monkeypatch):
     served.create()
-    gate = threading.Event()
-    monkeypatch.setattr("windvane.study.Study.ask", lambda *_, **__: gate.wait(120) and [])
+    begun, gate, begin = threading.Event(), threading.Event(), Study.begin
+
+    def wait(*given):
+        begun.set()
+        gate.wait(120)
+        return begin(*given)
+
+    monkeypatch.setattr(Study, "begin", wait)
     caller = threading.Thread(target=served.client.post, args=("/v1/studies/plant/ask",))
     caller.start()
     try:
-        until(lambda: served.service.health._steps)
+        assert begun.wait(120)
         assert served.client.get("/health").status_code == 200
         monkeypatch.setattr(health, "STUCK", 0.0)
         answer = served.client.get("/health")
