@@ -645,3 +645,29 @@ def test_resets_that_a_value_taken_back_leads_to_are_where_they_count_now(tmp_pa
         assert now() == ([(5, 6.0), (10, 11.0)] if told else [(5, 5.0), (10, 10.0)])
         study.retract(trials[2])
         assert now() == ([(5, 7.0), (10, 12.0)] if told else [(5, 5.0), (10, 10.0)])
+
+
+def test_resets_are_where_they_count_once_the_space_leaves_values_out(tmp_path):
+    """Before the reset three values lie outside the narrower space; taking back one of them moves nothing."""
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0, trigger=wv.Periodic(5)) as study:
+        for number in range(1, 14):
+            study.add([0.9 if number in (3, 12, 13) else 0.4], float(number % 3))
+        study.reset("new pump")
+        for number in range(3):
+            study.add([0.3], float(number))
+
+        def last():
+            reset = study.explain().reset
+            return reset.reason, reset.step, reset.steps_ago
+
+        assert last() == ("new pump", 13, 3)
+        study.change_space(wv.Box([(0, 0.75)]))
+        assert last() == ("new pump", 10, 3)
+        study.retract(study.events()[2])
+        assert last() == ("new pump", 10, 3)
+        study.retract(study.events()[0])
+        assert last() == ("new pump", 9, 3)
+        study.reset("new valve")
+        study.change_space(wv.Box([(0, 1)]))  # two of the three are back
+        study.add([0.3], 1.0)
+        assert last() == ("new valve", 14, 1)

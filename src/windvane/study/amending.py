@@ -117,7 +117,8 @@ def change_space(
         for trial in [*step.live.pending.values()]:
             if not inside(space, trial.x):
                 step.write("expired", trial=trial.number, x=trial.x, reason=OUTSIDE)
-        event = {"space": encode(space), "was": definition["space"], "left_out": begun.left_out}
+        out = begun.outside
+        event = {"space": encode(space), "was": definition["space"], "left_out": len(out), "outside": out}
         step.redefined = changed, start
         record = step.amend(
             "redefined",

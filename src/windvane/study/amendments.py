@@ -79,7 +79,8 @@ class SecondReading:
     """The journal followed once more. `start` is the record after which that began.
 
     `undone` are records at which there was a reset and now there is none, `new` the events of those at which
-    there is one now, each with the number of its record; `left_out` counts what lies outside the space.
+    there is one now, each with the number of its record; `outside` are those whose point lies outside the
+    space.
     """
 
     live: Live
@@ -87,7 +88,7 @@ class SecondReading:
     start: int
     undone: list[int] = field(default_factory=list)
     new: list[dict[str, Any]] = field(default_factory=list)
-    left_out: int = 0
+    outside: list[int] = field(default_factory=list)
     states: dict[int, Any] = field(default_factory=dict)  # checkpoints on the way
 
     def go_on(
@@ -110,7 +111,7 @@ class SecondReading:
         if record.kind != "told":
             return
         if event is None and (record.seq not in self.right or self.right[record.seq]):
-            self.left_out += 1
+            self.outside.append(record.seq)
         now = event is not None and event.reset
         if record.reset and not now:
             self.undone.append(record.seq)
@@ -166,8 +167,7 @@ def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Rec
     for amendment in amending:
         for event in _event(amendment)["new"]:
             if word(event["record"]) is amendment:
-                later = [each for each in amending if each.seq > amendment.seq]  # it knew of the others
-                found[event["record"]] = renumbered(_reset(amendment, event), later)
+                found[event["record"]] = _reset(amendment, event)  # none since has to do with it
     return [found[seq] for seq in sorted(found)]
 
 
@@ -196,19 +196,27 @@ def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
 
 
 def renumbered(record: Record, amending: Sequence[Record]) -> Record:
-    """With the step that it has once what was before it is taken back, which is its time if none was told."""
+    """With the step that it has by what counts now before it, which is its time if none was told."""
     if record.step is None:
         return record
-    gone = {
-        each.event["record"]
-        for each in amending
-        if each.kind == "retracted" and each.event is not None and each.seq > record.seq
-    }
-    step = record.step - sum(seq < record.seq for seq in gone)
+    then, now = _gone([each for each in amending if each.seq < record.seq]), _gone(amending)
+    step = record.step + sum(seq < record.seq for seq in then) - sum(seq < record.seq for seq in now)
     event = {**_event(record), "step": step}
     if record.time is None and event.get("time") == record.step:
         event["time"] = float(step)
     return replace(record, step=step, event=event)
+
+
+def _gone(amending: Iterable[Record]) -> set[int]:
+    """The records of tells that do not count: taken back, or outside the space that was the last."""
+    taken: set[int] = set()
+    outside: Iterable[int] = ()
+    for each in amending:
+        if each.kind == "retracted":
+            taken.add(_event(each)["record"])
+        elif each.kind == "redefined":
+            outside = _event(each).get("outside", ())  # amendments of earlier versions do not say
+    return taken.union(outside)
 
 
 def check_change(old: Domain, new: Any) -> None:
