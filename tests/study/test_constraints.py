@@ -326,6 +326,16 @@ def test_what_is_said_of_a_violation_has_the_step_that_it_has_now(study):
     assert "once, at record 4: 98 °C" in study.explain().text
 
 
+@pytest.mark.parametrize(("told", "found"), [(None, 1.0), (2.0, 2.0)], ids=["steps", "the caller's clock"])
+def test_a_violation_keeps_its_time_when_its_value_is_corrected(study, told, found):
+    study.tell(study.ask(), 0.5, heat=84.0)
+    study.tell(study.ask(), 0.5, told, heat=96.0)
+    study.retract(1)
+    study.correct(2, heat=97.0)
+    last = study.explain().constraints[0].last_violation
+    assert (last["step"], last["time"], last["value"]) == (1, found, 97.0)
+
+
 @pytest.mark.parametrize(
     ("told", "error", "match"),
     [

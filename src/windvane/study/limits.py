@@ -129,8 +129,11 @@ def _as_they_count(
         before = found.pop(target, None)
         names = tuple(name for name, outcome in outcomes.items() if outcome["violated"])
         if word.kind == "corrected" and names:
-            step = None if before is None else before[0].step  # known only of what was beyond before
-            found[target] = (replace(word, seq=target, step=step), names)
+            step = time = told = None  # known only of what was beyond before
+            if before is not None:
+                step, time, told = before[0].step, (before[0].event or {}).get("time"), before[0].time
+            event = {**word.event, "time": time}
+            found[target] = (replace(word, seq=target, step=step, time=told, event=event), names)
     return [found[seq] for seq in sorted(found)]
 
 
