@@ -197,12 +197,6 @@ def head_and_keyed(connection: Connection, study_id: int, key: str | None) -> tu
     return int(found[0]), found[1]
 
 
-def by_key(connection: Connection, study_id: int, key: str) -> Record | None:
-    """The record that was written under an idempotency key."""
-    _, seq = head_and_keyed(connection, study_id, key)
-    return None if seq is None else one(connection, study_id, seq)
-
-
 def one(connection: Connection, study_id: int, seq: int) -> Record:
     """A record by its number."""
     return read(connection, study_id, after=seq - 1, up_to=seq)[0]
