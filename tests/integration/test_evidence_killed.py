@@ -59,7 +59,11 @@ def started(folder, *path):
     return subprocess.Popen(
         [sys.executable, "-c", driver],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT / "src"))), "OPENBLAS_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT / "src"))),
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
