@@ -21,6 +21,7 @@ CREATE = {"name": "press", "space": {"box": [[0, 1]]}}
         (AskBody, {"count": "many"}, 'count="many": must be a whole number'),
         (AskBody, {"count": 0}, "count=0: must be at least 1"),
         (TellBody, {"trial": 1, "y": "high"}, 'y="high": must be a number'),
+        (TellBody, {"trial": 1, "y": None}, "y: must be a number. If no value came, record that with fail"),
         (TellBody, {"trial": "a" * 200, "y": 1.0}, "must be a whole number"),
         (PredictBody, {"points": 3}, "points=3: must be a list"),
         (PredictBody, [1], "must be an object with names and values"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from windvane.service import limits
 
@@ -247,6 +247,13 @@ class TellBody(WriteBody):
     std: Annotated[Positive | None, Field(description="its root")] = None
     outcomes: Outcomes | None = None
     time: Finite | None = None
+
+    @field_validator("y", mode="before")
+    @classmethod
+    def _some(cls, y: Any) -> Any:
+        if y is None:
+            raise ValueError("must be a number. If no value came, record that with fail")
+        return y
 
     @model_validator(mode="after")
     def _one(self) -> TellBody:
