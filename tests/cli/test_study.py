@@ -360,6 +360,9 @@ def test_export_and_import(shell, db, tmp_path):
     assert (asked["kind"], told["y"], again["trial"]) == ("asked", "0.5", "2")
     shell(FILTER.replace("create filter", "create twin"))
     assert json.loads(shell("import twin out.jsonl --json")) == {"observations": 1, "before": 0}
+    assert shell("export twin twin.csv") == "twin.csv: 1 record\n"
+    assert shell("import twin out.jsonl --again") == "out.jsonl: 1 observation told\n"
+    assert shell("export twin twin.csv") == "twin.csv: 2 records\n"
     with Study.open(db, "filter") as study, Study.open(db, "twin") as twin:
         assert twin.events()[0].event == study.events(kinds=["told"])[0].event
 
