@@ -294,6 +294,7 @@ def test_the_shell_lets_auto_learn_and_recommends(capsys):
         (("--rate", "0.1"), "--rate: belongs to --safe"),
         (("--constraint", "g<=0"), "--constraint: belongs to --safe"),
         (("--safe", "--trigger", "e-detector"), "--trigger: does not go with --safe"),
+        (("--safe", "0.9", "--deltas", "0.1"), "--deltas: does not go with --safe"),
         (("--safe", "--constraint", "g"), '"heat<=90 °C"'),
         (("--safe", "0.2"), "safe=0.2"),
     ],

@@ -139,6 +139,18 @@ def test_help(capsys, arguments):
     assert "usage: windvane" in out
 
 
+@pytest.mark.parametrize("verb", ["study", "replay", "serve", "bench", "study ask"])
+def test_sentences_of_help_are_broken_between_words(capsys, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = run(capsys, *verb.split(), "--help")[1]
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(capsys, *verb.split(), "--help")[1].splitlines()
+    assert all(len(line) < 80 for line in lines if line[:1] != " ")
+    examples = {line.strip() for line in wide.splitlines() if line.startswith("  windvane")}
+    assert examples <= {line.strip() for line in lines}  # each can still be copied
+    assert max(map(len, wide.splitlines())) > 80
+
+
 def test_demo(capsys, tmp_path):
     out_folder = tmp_path / "new" / "folder"
     code, out, err = run(

@@ -102,6 +102,16 @@ def test_tables_and_files(capsys, log, tmp_path, monkeypatch):
     assert len(again) == 32
 
 
+def test_each_value_is_in_the_column_of_its_name(capsys, tmp_path):
+    log = tmp_path / "log.jsonl"
+    points = [{"gain": 1, "flow": 100}, {"flow": 120, "gain": 2}, {"gain": 3, "flow": 110}]
+    log.write_text("".join(json.dumps({"x": x, "y": 0.5}) + "\n" for x in points))
+    assert run(capsys, log, "--algorithm", "random", "--out", tmp_path)[0] == 0
+    with (tmp_path / "events.csv").open(encoding="utf-8") as file:
+        lines = [(float(line["x.gain"]), float(line["x.flow"])) for line in csv.DictReader(file)]
+    assert lines == [(1, 100), (2, 120), (3, 110)]
+
+
 def test_a_narrow_terminal(capsys, log, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run(capsys, log, "--algorithm", "random", "--algorithm", "gp-ucb", "--box", "0,1")

@@ -8,14 +8,16 @@ import pty
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
+import time
 
 import pytest
 
 import windvane as wv
 from windvane.cli import main, place
-from windvane.cli.studies import common
+from windvane.cli.studies import common, words
 from windvane.cli.studies import delete as delete_verb
 from windvane.cli.studies import events as events_verb
 from windvane.cli.studies import listing as listing_verb
@@ -358,6 +360,9 @@ def test_export_and_import(shell, db, tmp_path):
     assert (asked["kind"], told["y"], again["trial"]) == ("asked", "0.5", "2")
     shell(FILTER.replace("create filter", "create twin"))
     assert json.loads(shell("import twin out.jsonl --json")) == {"observations": 1, "before": 0}
+    assert shell("export twin twin.csv") == "twin.csv: 1 record\n"
+    assert shell("import twin out.jsonl --again") == "out.jsonl: 1 observation told\n"
+    assert shell("export twin twin.csv") == "twin.csv: 2 records\n"
     with Study.open(db, "filter") as study, Study.open(db, "twin") as twin:
         assert twin.events()[0].event == study.events(kinds=["told"])[0].event
 
@@ -613,11 +618,37 @@ def test_events_say_what_was_told_of_the_noise(shell):
     assert ends == ["3 ± 0.5", "3 (mean of 2)", "3 ± 0.25 (mean of 2, ± of each)", "7"]
 
 
+@pytest.mark.parametrize("moment", ["1e300", "-1e20", "9e999"])
+def test_a_study_whose_times_are_none_is_shown(shell, db, moment):
+    shell(f"create plant --box 0,1 {QUICK}")
+    shell("ask plant")
+    shell("tell plant 1 3")
+    with sqlite3.connect(db) as connection:
+        connection.execute(f"UPDATE windvane_studies SET created = {moment}, last_at = {moment}")
+        connection.execute(f"UPDATE windvane_events SET at = {moment}")
+    connection.close()
+    assert "created no date" in shell("show plant")
+    assert "no date" in shell("events plant")
+    assert "plant" in shell("list")
+    for verb in ("show", "list", "events"):
+        shell(f"{verb} {'' if verb == 'list' else 'plant'} --json")
+
+
+def test_durations_are_whole(shell, db, monkeypatch):
+    shell(f"create plant --box 0,1 {QUICK}")
+    shell("ask plant --expires-after 86400")
+    now = time.time()
+    monkeypatch.setattr(words.clocks, "time", lambda: now + 103.0)
+    assert "(asked 1 min ago, expires in 23 h)" in shell("show plant")
+
+
 def test_dates_are_shown_and_missed(shell):
     shell(f"create green --box 0,1 {QUICK}")
     first = shell("tell green --at '[0.5]' 3 --time 2026-03-01T18:00:00+00:00")
     assert "note" not in first
     assert "at 2026-03-01 18:00:00 UTC" in shell("events green")
+    said = shell("tell green --at '[0.6]' 4 --time 2026-03-01T19:00:00", code=2)
+    assert "--time: '2026-03-01T19:00:00' has no time zone, as 2026-03-01T12:00:00+01:00 has" in said
     then = shell("tell green --at '[0.6]' 4")  # one step later is one second later
     assert "note: without --time, so told as of 2026-03-01 18:00:01 UTC" in then
     shell(f"create plain --box 0,1 {QUICK}")

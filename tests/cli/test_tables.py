@@ -1,5 +1,6 @@
 """One renderer draws the tables of the shell."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -31,6 +32,17 @@ def test_without_a_frame_there_are_columns_and_nothing_else():
         "[red]a[/red]    1.0",
         "b              12.5",
     ]
+
+
+@pytest.mark.parametrize("width", [33, 36, 39, 45, 60])
+def test_no_word_is_broken_where_there_is_room_for_each(width):
+    out = StringIO()
+    headings, row = ("algorithm", "violated", "and did"), ("gp-ucb", "heat <= 80", "(82–100) of 18")
+    draw(console.Console(file=out, width=width), headings, [row])
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    shown = [word for line in lines for word in re.split(r"[\s│┃|]+", line)]
+    assert {word for cell in (*headings, *row) for word in cell.split()} <= {*shown}
 
 
 def test_every_other_file_calls_it():

@@ -254,6 +254,9 @@ def test_a_token_or_a_webhook_whose_time_is_none_hides_no_other(capsys, tmp_path
         _, first, second = out.splitlines()
         assert "no date" in first
         assert "UTC" in second
+        code, out, _ = run(capsys, verb, "list", "--json", "--db", path)
+        assert code == 0
+        assert [each["id"] for each in json.loads(out, parse_constant=pytest.fail)] == [1, 2]
 
 
 def test_the_log_as_json(tmp_path):

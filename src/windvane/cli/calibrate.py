@@ -101,7 +101,6 @@ def register(verb: VerbParser) -> None:
         "--deltas",
         type=float,
         nargs="+",
-        default=list(DELTAS),
         metavar="DELTA",
         help=f"default: {_list(DELTAS)}",
     )
@@ -159,10 +158,11 @@ def _recommended(report: Calibration | SafetyCalibration, allow: float) -> str:
 def _asked(given: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `calibrate`."""
     kernel = KERNELS[one_of("--kernel", given.kernel, KERNELS)]
-    compared: dict[str, Any] = {"deltas": given.deltas}
+    deltas = list(DELTAS) if given.deltas is None else given.deltas
+    compared: dict[str, Any] = {"deltas": deltas}
     if given.trigger is not None:
         kinds = [TRIGGERS[one_of("--trigger", name, TRIGGERS)] for name in given.trigger]
-        compared = {"triggers": [kind(delta=delta) for kind in kinds for delta in given.deltas]}
+        compared = {"triggers": [kind(delta=delta) for kind in kinds for delta in deltas]}
     return {
         "algorithm": given.algorithm or "et-gp-ucb",
         "space": Box([(0.0, 1.0)] * integer("--dim", given.dim, at_least=1)),

@@ -16,7 +16,7 @@ from windvane.spelling import spelt_constraints
 SAFE_RUNS, SAFE_QUICK, SAFE_STEPS = 40, 10, 100
 LIMIT = "g<=0"  # half of the space, on average
 OWN = ("rate", "constraint", "told", "margin")  # arguments that say nothing without --safe
-OTHERS = ("trigger", "true_noise")  # and those that say nothing with it
+OTHERS = ("deltas", "trigger", "true_noise")  # and those that say nothing with it
 
 
 def add_safety_arguments(verb: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,7 @@ def hand_out(
     """Write it if a folder was given, then print it; the files are called by `name`, and `records`."""
     if given.out is not None:
         write_text(given.out / f"{name}.txt", f"{report}\n")
-        flat = report.records()
-        write_csv(given.out / f"{records}.csv", [list(flat[0]), *(each.values() for each in flat)])
+        write_csv(given.out / f"{records}.csv", _by_name(report.records()))
         write_text(given.out / f"{name}.json", json.dumps(report.as_dict(), indent=1, allow_nan=False) + "\n")
         save(report.plot(), given.out)
     if given.json:
@@ -57,6 +56,16 @@ def hand_out(
     if given.out is not None:
         files = f"{name}.txt, {name}.json, {records}.csv, figure.png, figure.pdf"
         console.print(f"{given.out}: {files}", highlight=False, soft_wrap=True)
+
+
+def _by_name(records: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """The names of the columns, then the rows; a record may have its values in another order, or fewer.
+
+    >>> _by_name([{"x.a": 1, "x.b": 2}, {"x.b": 20, "x.a": 10}, {"x.a": 100}])
+    [['x.a', 'x.b'], [1, 2], [10, 20], [100, None]]
+    """
+    names = list(dict.fromkeys(name for each in records for name in each))
+    return [names, *([each.get(name) for name in names] for each in records)]
 
 
 def _show(report: Report, console: Any, unbroken: Collection[int]) -> None:

@@ -16,6 +16,7 @@ from windvane.checks import one_of
 from windvane.cli import running
 from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
+from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
 from windvane.experiments import evidence
@@ -162,7 +163,7 @@ class Work:
         began = time.monotonic()
         adopted = evidence.adopt_older(self.trials, self.store, self._checked)
         if adopted.checked:
-            runs = running.counted(adopted.runs, "run")
+            runs = counted(adopted.runs, "run")
             running.said_of(
                 self.console, f"{self.experiment.name}: {runs} of earlier code taken over", adopted
             )

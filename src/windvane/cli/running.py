@@ -125,7 +125,9 @@ def watched(
 
 def said_of(console: Any, what: str, found: Adopted) -> None:
     """How many kept runs count, on which grounds, and which do not; `what` was taken up."""
-    checked = f", {counted(found.checked, 'cell')} checked by runs made anew" if found.checked else ""
+    checked = (
+        f", {terminal.counted(found.checked, 'cell')} checked by runs made anew" if found.checked else ""
+    )
     console.print(f"{what}{checked}.", highlight=False, markup=False)
     for cell in found.changed:
         console.print(f"  comes out otherwise now: {cell}", highlight=False, markup=False)
@@ -135,11 +137,6 @@ def said_of(console: Any, what: str, found: Adopted) -> None:
             highlight=False,
             markup=False,
         )
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 @contextlib.contextmanager

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import groupby
 from typing import Any, NamedTuple
 
 NEGATIVE = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
@@ -42,9 +44,21 @@ class VerbParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def described(self, description: str, epilog: str | None = None) -> None:
-        """What `--help` says above and below the arguments, line by line as it is written."""
+        """What `--help` says above and below the arguments, line by line as it is written where that fits."""
         self.description, self.epilog = description, epilog
-        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        self.formatter_class = AsWritten
+
+
+class AsWritten(argparse.RawDescriptionHelpFormatter):
+    """Lines as they are; sentences wider than the terminal are broken between words, examples are not."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        found: list[str] = []
+        for kept, group in groupby(text.splitlines(), key=lambda line: line[:1] in ("", " ")):
+            lines = list(group)
+            wide = not kept and max(map(len, lines)) > width
+            found += textwrap.wrap(" ".join(lines), width, break_on_hyphens=False) if wide else lines
+        return "".join(f"{indent}{line}\n" for line in found)
 
 
 class Words(VerbParser):

@@ -27,6 +27,7 @@ in a shell, with all digits of the point:
   windvane study tell filter "$trial" "$(measure "$gain" "$taps")"
 
 with a context in the space: windvane study ask mill --context load=37
+
 Every call begins a new trial, also while others are out; --key makes a retry give the same one again."""
 
 

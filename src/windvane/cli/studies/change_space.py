@@ -7,6 +7,7 @@ import argparse
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
 from windvane.cli.studies.common import add_writing, answer, kept_beside, opened, progress, set_up
+from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.protocol.checks import space_of
@@ -34,5 +35,6 @@ def run(given: argparse.Namespace) -> None:
     with opened(given) as study, progress("records") as on_progress:
         record = study.change_space(space, given.reason, on_progress=on_progress, **more)
         lines = [f"  {line}" for line in words.space_lines(space_of(study.definition))]
-    counts = f"{record.event['left_out']} observations outside left out; {record.event['size']} in use"
+    left_out = counted(record.event["left_out"], "observation")
+    counts = f"{left_out} outside left out; {record.event['size']} in use"
     answer(given, record.as_dict(), f"study {given.name!r}: {counts}", *lines)

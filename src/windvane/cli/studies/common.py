@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.util import find_spec
@@ -18,6 +19,8 @@ from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.extras import require
 from windvane.spaces import Domain, Space
+
+MOMENT = "2026-03-01T12:00:00+01:00"
 
 
 def set_up(
@@ -59,7 +62,7 @@ def add_noise(verb: argparse.ArgumentParser) -> None:
 
 def add_time(verb: argparse.ArgumentParser, help: str) -> None:
     """--time."""
-    verb.add_argument("--time", type=_moment, metavar="T", help=f"{help}; or 2026-03-01T12:00:00+01:00")
+    verb.add_argument("--time", type=_moment, metavar="T", help=f"{help}; or {MOMENT}")
 
 
 def _moment(text: str) -> float | datetime:
@@ -69,11 +72,14 @@ def _moment(text: str) -> float | datetime:
     except ValueError:
         pass
     try:
-        return datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a number nor a date and time such as 2026-03-01T12:00:00+01:00"
+            f"{text!r} is neither a number nor a date and time such as {MOMENT}"
         ) from None
+    if moment.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text!r} has no time zone, as {MOMENT} has, or ...T12:00:00Z")
+    return moment
 
 
 def add_context(verb: argparse.ArgumentParser) -> None:
@@ -135,8 +141,20 @@ def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 def say(value: Any) -> None:
-    """JSON on a line of standard output."""
-    print(json.dumps(value, allow_nan=False))
+    """JSON on a line of standard output; what is not finite, as a damaged row may have it, is null."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), allow_nan=False)
+    print(text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def answer(given: argparse.Namespace, plain: Any, *lines: str) -> None:

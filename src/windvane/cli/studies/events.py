@@ -10,9 +10,10 @@ from windvane.checks import integer
 from windvane.cli.studies import words
 from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
+from windvane.cli.when import utc
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
-from windvane.moments import time_text, utc
+from windvane.moments import time_text
 from windvane.protocol.checks import space_of
 from windvane.spaces import Domain
 

@@ -7,6 +7,7 @@ import sys
 
 from windvane.cli.place import EXTRA
 from windvane.cli.studies.common import answer, opened, set_up
+from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
 from windvane.errors import InvalidArgument
 from windvane.extras import require
@@ -35,7 +36,7 @@ def run(given: argparse.Namespace) -> None:
         return
     with opened(given) as study:
         count = study.export(given.path, given.format)
-    answer(given, {"path": given.path, "records": count}, f"{given.path}: {count} records")
+    answer(given, {"path": given.path, "records": count}, f"{given.path}: {counted(count, 'record')}")
 
 
 def _stream(given: argparse.Namespace) -> None:

@@ -49,5 +49,5 @@ def run(given: argparse.Namespace) -> None:
             **columns_from(given),
         )
     before = f"; {seen[0]} were told before it was interrupted" if seen[0] else ""
-    said = f"{given.log}: {count} observations told{before}"
+    said = f"{given.log}: {terminal.counted(count, 'observation')} told{before}"
     answer(given, {"observations": count, "before": seen[0]}, said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.studies.common import answer, opened, progress, set_up
+from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = """\
@@ -22,4 +23,4 @@ def run(given: argparse.Namespace) -> None:
     """Tell it all again, with a bar on a terminal."""
     with opened(given) as study, progress("records") as on_progress:
         count = study.rebuild(on_progress=on_progress)
-    answer(given, {"records": count}, f"study {given.name!r}: made anew from {count} records")
+    answer(given, {"records": count}, f"study {given.name!r}: made anew from {counted(count, 'record')}")

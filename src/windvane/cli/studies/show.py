@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from windvane.cli.studies import words
 from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
-from windvane.moments import place_text, utc
+from windvane.cli.when import utc
+from windvane.moments import place_text
 from windvane.protocol.checks import space_of
 
 if TYPE_CHECKING:

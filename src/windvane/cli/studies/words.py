@@ -12,12 +12,12 @@ from windvane import digits
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
-from windvane.moments import span_text
 from windvane.spaces import Arms, Candidates, Choice, Domain, Space
 from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
 
 LONGEST = 90  # characters of an option: a kernel may have thousands of numbers
+UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def point(x: Any, space: Domain | None = None) -> str:
@@ -111,7 +111,15 @@ def ahead(at: float | None) -> str:
 
 
 def _span(seconds: float) -> str:
-    return span_text(max(0.0, round(seconds)), dates=True)
+    """A duration in whole units: nobody waits for hundredths of an hour.
+
+    >>> _span(-0.2), _span(59.3), _span(103), _span(90000), _span(9e9)
+    ('0 s', '59 s', '1 min', '1 d', '104166 d')
+    """
+    for size, unit in UNITS:
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit}"
+    return "0 s"
 
 
 def space_lines(space: Domain) -> list[str]:
