@@ -23,6 +23,7 @@ import numpy as np
 
 import windvane as wv
 from sections import stamp_of
+from windvane.tasks.base import Task
 
 ASKS = 20
 FIRST_SEED = 10400
@@ -66,7 +67,7 @@ def speed(rows: int, dim: int, data: int) -> None:
     print(f"peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
-def mean_regret(task: wv.Task, space: wv.Candidates | wv.Arms, seed: int) -> float:
+def mean_regret(task: Task, space: wv.Candidates | wv.Arms, seed: int) -> float:
     opt, rng, lost = wv.make(space, seed=seed), np.random.default_rng(seed), 0.0
     for t in range(1, task.horizon + 1):
         x = opt.ask()

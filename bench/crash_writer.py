@@ -138,7 +138,7 @@ class Writer:
             try:
                 study = self.open(wish["study"])
                 with study.database.link.reading() as connection:
-                    return journal.by_key(connection, study.id, wish["key"]) is not None
+                    return journal.head_and_keyed(connection, study.id, wish["key"])[1] is not None
             except StorageFailure:
                 time.sleep(0.05)
 
