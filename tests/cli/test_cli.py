@@ -287,3 +287,14 @@ def test_as_a_module():
     )
     assert (found.returncode, found.stderr) == (0, "")
     assert "within-model" in found.stdout
+
+
+@pytest.mark.parametrize("words", [("bench",), ("study", "list"), ("study", "ask", "press"), ("study",), ()])
+def test_an_unknown_option_is_told_with_the_usage_of_its_verb(words, capsys):
+    with pytest.raises(SystemExit) as raised:
+        main([*words, "--bogus"])
+    assert raised.value.code == 2
+    said = capsys.readouterr().err
+    called = " ".join(["windvane", *[word for word in words if word != "press"]])
+    assert said.startswith(f"usage: {called} [-h]")
+    assert f"{called}: error: unrecognized arguments: --bogus" in said

@@ -39,9 +39,17 @@ class VerbParser(argparse.ArgumentParser):
             getattr(import_module(module), function)(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse, with everything that belongs to the verb."""
+        """As argparse, with everything that belongs to the verb; what is not known is said with its usage."""
         self.load()
-        return super().parse_known_args(args, namespace)
+        return self.refuse_rest(super().parse_known_args(args, namespace))
+
+    def refuse_rest(
+        self, found: tuple[argparse.Namespace, list[str]]
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """What was found, unless something is left that nobody knows."""
+        if found[1]:
+            self.error(f"unrecognized arguments: {' '.join(found[1])}")
+        return found
 
     def described(self, description: str, epilog: str | None = None) -> None:
         """What `--help` says above and below the arguments, line by line as it is written where that fits."""
@@ -73,10 +81,10 @@ class Words(VerbParser):
         """Options first, then words, which argparse calls intermixed; that calls this method again."""
         self.load()
         if self._within:
-            return super().parse_known_args(args, namespace)
+            return argparse.ArgumentParser.parse_known_args(self, args, namespace)
         self._within = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            return self.refuse_rest(self.parse_known_intermixed_args(args, namespace))
         finally:
             self._within = False
 
