@@ -113,11 +113,13 @@ def stamp_of(name: str) -> Stamp:
 def computed_by(stamps: Iterable[str]) -> str:
     """What a page says of the code behind Windvane's own runs, each of which has a stamp or an empty one.
 
+    Of commits with the same code one is named.
+
     >>> computed_by(["", "Computed by Windvane 1.0.0, commit 0123, code 89ab."])
     'Computed by Windvane 1.0.0, commit 0123, code 89ab. Of some runs it was not recorded.'
     """
     found = sorted(set(stamps))
-    known = [stamp for stamp in found if stamp]
+    known = list({stamp.rpartition(", code ")[2]: stamp for stamp in found if stamp}.values())
     if not known:
         return "Which code made Windvane's runs was not recorded."
     return " ".join(known) + (" Of some runs it was not recorded." if "" in found else "")
