@@ -248,8 +248,9 @@ def _end_with_parent() -> None:
     """In the command's process: be interrupted when this one is gone, where the system can do that.
 
     Otherwise one that is killed would leave the command at work, and another one would make the same runs
-    beside it.
+    beside it. A shell has what runs in its background ignore interrupts, which ends here.
     """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
     if prctl is not None:
         prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG

@@ -68,7 +68,13 @@ def started(folder, *path):
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        preexec_fn=ignore_interrupts,
     )
+
+
+def ignore_interrupts():
+    """As what runs in the background of a shell does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def wait_until(true):
