@@ -232,13 +232,17 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     >>> one_of("forced", "emtpy", ["empty", "last"])
     Traceback (most recent call last):
     windvane.errors.UnknownName: forced='emtpy': unknown; did you mean 'empty'? Allowed: empty, last
+    >>> one_of("column", "heat", [])
+    Traceback (most recent call last):
+    windvane.errors.UnknownName: column='heat': unknown. There are none
     """
     names = sorted(allowed)
     if isinstance(value, str) and value in names:
         return value
     close = get_close_matches(str(value).lower(), names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise UnknownName(f"{name}={value!r}: unknown{hint} Allowed: {', '.join(names)}")
+    known = f"Allowed: {', '.join(names)}" if names else "There are none"
+    raise UnknownName(f"{name}={value!r}: unknown{hint} {known}")
 
 
 def goal_name(value: Any) -> str:

@@ -176,6 +176,12 @@ class Stationary(Kernel):
         return np.concatenate((by_coordinate, (float(np.vdot(value, inner)),)))
 
 
+def _decay(s: Array) -> Array:
+    """exp(-s), with one temporary: on 200 x 2,500 points temporaries take most of the time."""
+    decay = np.negative(s)
+    return np.exp(decay, out=decay)
+
+
 @component
 @dataclass(frozen=True, init=False)
 class RBF(Stationary):
@@ -219,8 +225,13 @@ class Matern32(Stationary):
 
     def profile(self, q: Array) -> Array:
         """v (1 + s) exp(-s)."""
-        s = SQRT3 * np.sqrt(q)
-        return np.asarray(self.variance * (1.0 + s) * np.exp(-s))
+        s = np.sqrt(q, out=q)
+        s *= SQRT3
+        decay = _decay(s)
+        s += 1.0
+        s *= self.variance
+        s *= decay
+        return s
 
     def derivatives(self, q: Array) -> tuple[Array, Array, Array]:
         """2 g' = -3 exp(-s); 4 g'' = 9 exp(-s) / s, which only ever multiplies u u' (zero at s = 0)."""
@@ -241,8 +252,15 @@ class Matern52(Stationary):
 
     def profile(self, q: Array) -> Array:
         """v (1 + s + s^2/3) exp(-s)."""
-        s = SQRT5 * np.sqrt(q)
-        return np.asarray(self.variance * (1.0 + s + s * s / 3.0) * np.exp(-s))
+        s = np.sqrt(q, out=q)
+        s *= SQRT5
+        decay, square = _decay(s), s * s
+        square /= 3.0
+        s += 1.0
+        s += square
+        s *= self.variance
+        s *= decay
+        return s
 
     def derivatives(self, q: Array) -> tuple[Array, Array, Array]:
         """2 g' = -(5/3)(1 + s) exp(-s), 4 g'' = (25/3) exp(-s)."""
