@@ -58,6 +58,7 @@ def mixture(
         level_runs=0 if isinstance(common.space, Arms) else Mixture.level_runs,
         period=period,
         seeks=hypotheses is None and period is None,
+        both=period is not None,
         plunges=PLUNGES,
     )
 

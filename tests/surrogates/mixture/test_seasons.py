@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,9 +212,38 @@ def test_told_the_period_in_the_callers_clock():
     opt = wv.make(LINE, period=24 * 900.0, seed=2)
     _, event = ran(opt, 60, seed=2, unit=900.0)
     assert opt.model.period == 24 * 900.0
-    assert opt.model.permanent[-1].temporal == season(24.0)
-    assert event.beliefs["season of 24 steps"] > 0.9
+    assert [one.temporal for one in opt.model.permanent[-2:]] == [season(24.0), swing(24.0)]
+    assert [one.weight for one in opt.model.permanent[-2:]] == [tuning.TOLD / 2] * 2
+    assert event.beliefs["season of 24 steps"] + event.beliefs["swing of 24 steps"] > 0.9
     assert not event.reset
+
+
+def test_told_the_period_of_what_goes_to_the_opposite_and_back():
+    """A season has a mean that stays; half a period on, everything speaks against that."""
+    lost = {}
+    for told in ({}, {"period": 80.0}):
+        for seed in (20400, 20401, 20402):
+            task = wv.task("seasonal", period=80.0, horizon=60, seed=seed)
+            opt = wv.make(task.space, seed=seed, **told)
+            trace = wv.simulate(opt, task, seed=seed)
+            lost.setdefault(bool(told), []).append(trace.regret.mean())
+            assert not told or believed(trace.events[-1]) == "swing of 80 steps"
+    assert np.mean(lost[True]) < 0.95 * np.mean(lost[False])
+
+
+def test_a_state_that_was_told_a_period_before_goes_on_with_a_season_alone():
+    opt = wv.make(LINE, period=24, seed=0)
+    state = opt.state()
+
+    def older(part):
+        if isinstance(part, dict):
+            return {name: older(each) for name, each in part.items() if name != "both"}
+        return [older(each) for each in part] if isinstance(part, list) else part
+
+    before = wv.restore(older(state))
+    assert before.model == replace(opt.model, both=False)
+    assert before.model.permanent[len(HYPOTHESES) :] == (recurrence(24.0, False, tuning.TOLD),)
+    ran(before, 30)
 
 
 def test_found_in_the_callers_clock():
@@ -263,6 +293,7 @@ def test_nothing_is_looked_for_where_the_hypotheses_are_told():
         "static",
         "drifts 0.3 % per step",
         "season of 24 steps",
+        "swing of 24 steps",
     ]
     assert both.model.prior.sum() == pytest.approx(1.0)
 
@@ -273,7 +304,7 @@ def test_a_mixture_refuses_a_bad_period(period):
         Mixture(RBF(0.2), 0.01, period=period)
     with pytest.raises(wv.WindvaneError, match="period"):
         wv.make(LINE, period=period)
-    for name in ("seeks", "swings"):
+    for name in ("seeks", "swings", "both"):
         with pytest.raises(wv.WindvaneError, match=rf"Mixture\({name}\)"):
             Mixture(RBF(0.2), 0.01, **{name: 1})
 

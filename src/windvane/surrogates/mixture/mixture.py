@@ -37,7 +37,7 @@ class Mixture:
     the first values are from another world whenever the search finds a better place. `level_runs` is the
     same for changes of the level alone (docs/decisions/0029). `period`, in the caller's time, is that of a
     season that is weighed beside the `hypotheses`, one to the opposite and back if it `swings`; with `seeks`
-    it is looked for in the data.
+    it is looked for in the data, and if it was told, `both` shapes are weighed.
 
     `moves` has the steps at which only the level moved, and how uncertain the size of that is (a standard
     deviation, in the caller's units): observations from before are used as they would read at the new level.
@@ -61,6 +61,7 @@ class Mixture:
     period: float | None = None
     seeks: bool = False
     swings: bool = False
+    both: bool = False  # states of before that were told a period have a season alone
     plunges: float = 0.0  # states of before go on as they were; `auto` has 0.001
     weighs_changes: ClassVar[bool] = True
 
@@ -83,7 +84,7 @@ class Mixture:
         object.__setattr__(self, "moves", moves)
         if self.period is not None:
             object.__setattr__(self, "period", real("Mixture(period)", self.period, above=0.0))
-        for name in ("seeks", "swings"):
+        for name in ("seeks", "swings", "both"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidType(f"Mixture({name})={getattr(self, name)!r}: must be true or false")
         given: Any = self.hypotheses
@@ -101,8 +102,9 @@ class Mixture:
         """All hypotheses but sudden changes: those that were given, then the season's."""
         if self.period is None:
             return self.hypotheses
-        weight = ADOPTED if self.seeks else TOLD
-        return (*self.hypotheses, recurrence(self.period / self.interval, self.swings, weight))
+        steps, weight = self.period / self.interval, ADOPTED if self.seeks else TOLD
+        shapes = (False, True) if self.both else (self.swings,)
+        return (*self.hypotheses, *(recurrence(steps, swings, weight / len(shapes)) for swings in shapes))
 
     @cached_property
     def prior(self) -> Array:

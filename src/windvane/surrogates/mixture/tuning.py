@@ -60,7 +60,7 @@ DISPUTED = 0.1  # the weight from which a member's disagreement with the others 
 
 ITS_OWN, OF_A_DAY = 0.1, 0.1  # of the variance of a season: what a day has of its own, how fast that drifts
 SWAYED = 0.003  # of the variance of a swing, per step: how fast it is another one
-TOLD, ADOPTED = 0.2, 0.1  # the weight of a season before anything is seen: of one that was told, and found
+TOLD, ADOPTED = 0.2, 0.1  # the weight before anything is seen of a period that was told, and of one found
 SEEN = 1.3  # periods of a season that must have been seen: less is a trend
 SWUNG = 0.5  # and of a swing, which is at its opposite by then
 SHORTEST = 6.0  # steps of the shortest period that is looked for
