@@ -7,7 +7,8 @@ observation is given follows from the share by one formula, `softened`, wherever
 
 What is far below may also be a plunge: f itself is low there, and the kernel did not know how steeply it
 falls. That is possible only where little is known of f, and leaves the share a little below 1, which is
-enough for the observation to count (docs/decisions/0049).
+enough for the observation to count (docs/decisions/0049). What is grossly below, as a penalty is, pulls f
+down by so much and no more (docs/decisions/0051).
 """
 
 from __future__ import annotations
@@ -17,13 +18,34 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from windvane.accuracy import Accuracies, Accuracy
 from windvane.checks import Array
 from windvane.data import IntArray
 from windvane.density import normal_log_densities
-from windvane.surrogates.mixture.tuning import DEEP, PASSES, SUSPECT
+from windvane.surrogates.mixture.tuning import DEEP, DRAG, GROSS, PASSES, SUSPECT
 from windvane.units import FARTHEST
+
+
+def gross(residual: Array, prior: Array | float) -> npt.NDArray[np.bool_]:
+    """Which residuals are so far below that no kernel with that prior variance can follow them."""
+    return np.asarray((residual < 0.0) & (residual * residual > GROSS * GROSS * prior))
+
+
+def besides(residual: Array, prior: Array | float, least: float, plunges: float) -> Array:
+    """The variance that an outlier is given besides the noise: at least `least` prior variances.
+
+    It is as large as the outlier is far off. One that is gross keeps a say, if plunges are held possible: it
+    pulls f down by 1 / DRAG prior standard deviations at most, and less where f is known.
+
+    >>> besides(np.array([2.0, -20.0, -500.0, 500.0]), 1.0, 9.0, 0.001).tolist()
+    [9.0, 400.0, 50.0, 250000.0]
+    """
+    square = residual * residual
+    if plunges:
+        square = np.where(gross(residual, prior), DRAG * np.sqrt(square * prior), square)
+    return np.maximum(least * prior, square)
 
 
 def log_evidence(
@@ -33,10 +55,12 @@ def log_evidence(
     outliers: float,
     extra: Array | float,
     plunges: float = 0.0,
+    prior: Array | float = 1.0,
 ) -> tuple[Array, Array]:
     """The log density of residuals that are usual, plunges or outliers, and the share of the last.
 
-    `variance` is that of f as predicted, `noise` that of a usual observation.
+    `variance` is that of f as predicted, `prior` before anything was seen, `noise` that of a usual
+    observation. Gross plunges, which go as deep as they please, count among the outliers: see `besides`.
 
     >>> residual, known, unknown = np.array([0.1, -3.0]), np.full(2, 0.001), np.full(2, 0.3)
     >>> [log_evidence(residual, v, 0.01, 0.01, 9.0, 0.001)[1].round(3).tolist() for v in (known, unknown)]
@@ -46,13 +70,17 @@ def log_evidence(
     usual = normal_log_densities(residual, spread)
     if not outliers:
         return usual, np.zeros(len(usual))
-    if plunges:
-        deep = math.log(plunges) + normal_log_densities(residual, DEEP * variance + noise)
-        usual = np.where(residual < 0.0, np.logaddexp(math.log1p(-plunges) + usual, deep), usual)
-    usual = math.log1p(-outliers) + usual
     wide = math.log(outliers) + normal_log_densities(residual, spread + extra)
+    rare = wide
+    if plunges:
+        bottomless = gross(residual, prior)
+        depth = np.where(bottomless, residual * residual / prior, DEEP)
+        deep = math.log(plunges) + normal_log_densities(residual, depth * variance + noise)
+        usual = np.where(residual < 0.0, np.logaddexp(math.log1p(-plunges) + usual, deep), usual)
+        rare = np.where(bottomless, np.logaddexp(wide, math.log1p(-outliers) + deep), wide)
+    usual = math.log1p(-outliers) + usual
     density = np.logaddexp(usual, wide)
-    return density, np.exp(wide - density)
+    return density, np.exp(rare - density)
 
 
 def softened(noise: Array | float, share: Array | float, extra: Array | float) -> Array:
@@ -177,8 +205,12 @@ def take(
     extra: float,
     known: Precise = SINGLE,
     plunges: float = 0.0,
+    prior: float = 1.0,
+    given: float | None = None,
 ) -> Taken:
     """Judge an observation that is `residual` off predictions of f with these variances.
+
+    An outlier has `extra` variance, and is `given` as much if that is not another number.
 
     Two variational passes: the noise it is given depends on what is learned from it. From noise that is
     `known` nothing is learned about that of others. Repeats are judged twice: what they scatter says how
@@ -189,25 +221,26 @@ def take(
     >>> taken.share.round(3)
     array([0.001, 1.   ])
     """
+    given = extra if given is None else given
     if known.noise is not None:
-        density, share = log_evidence(residual, variance, known.noise, outliers, extra, plunges)
-        return Taken(softened(known.noise, share, extra), estimates, density, share)
-    prior, m = np.array(estimates), known.repeats
-    a, b = prior[:, 0], prior[:, 1]
+        density, share = log_evidence(residual, variance, known.noise, outliers, extra, plunges, prior)
+        return Taken(softened(known.noise, share, given), estimates, density, share)
+    before, m = np.array(estimates), known.repeats
+    a, b = before[:, 0], before[:, 1]
     within = np.zeros(len(a))
     if known.scatter is not None:
         spare, squares, farthest = known.scatter
         within, lone = scattered(estimates, known.scatter, outliers, extra)
         a, b = a + 0.5 * (spare - lone), b + 0.5 * (squares - lone * farthest)
-    density, share = log_evidence(residual, variance, b / a / m, outliers, extra, plunges)
+    density, share = log_evidence(residual, variance, b / a / m, outliers, extra, plunges, prior)
     weight = 0.5 * (1.0 - share)
-    noise = softened(b / a / m, share, extra)
+    noise = softened(b / a / m, share, given)
     a = a + weight
     for _ in range(PASSES):
         gain = noise / (variance + noise)
         left, still = residual * gain, variance * gain  # of the residual, once f has moved; unknown of f
         b_after = b + weight * (m * (left * left + still))
-        noise = softened(b_after / a / m, share, extra)
+        noise = softened(b_after / a / m, share, given)
     after = [NoiseEstimate(*pair) for pair in zip(a.tolist(), b_after.tolist(), strict=True)]
     if known.scatter is not None:
         return Taken(noise, after, density + within, share, within)

@@ -206,9 +206,10 @@ class _Expected(NamedTuple):
         times = np.arange(1.0, len(y) + 1.0)
         member.rebuild(regime.kernel.matrix(X, X), y, times, float(len(y)))
         residual, variance = (each[len(past) :] for each in member.innovations())
-        extra = np.maximum(model.outlier_size * regime.kernel.diagonal(own.X), residual * residual)
+        prior = prior[len(past) :]
+        extra = np.maximum(model.outlier_size * prior, residual * residual)
         usual = member.noises[len(past) :]
-        logs, _ = log_evidence(residual, variance, usual, model.outliers, extra, model.plunges)
+        logs, _ = log_evidence(residual, variance, usual, model.outliers, extra, model.plunges, prior)
         total = float(logs.sum()) - len(own) * math.log(scaling.scale)
         if own.accuracy is not None:
             total += _scattered(regime, own, model)

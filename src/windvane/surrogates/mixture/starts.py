@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import (
     NoiseEstimate,
     Suspects,
+    besides,
+    gross,
     log_evidence,
     noises,
     scattered,
@@ -104,15 +107,22 @@ def usual_noises(model: Mixture, data: Dataset, member: Member) -> Array:
     return data.noises(member.noise.value, model.scaling.scale, prior)[member.first :]
 
 
-def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Member]:
+class Reviewed(NamedTuple):
+    """Whose noises have changed: their data are to be factored again; and whether to look once more."""
+
+    changed: list[Member]
+    again: bool
+
+
+def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reviewed:
     """Judge again, by what all other data say, what was measured before the scale of y was known, and what
     was held to be an outlier: on another scale it may be none.
 
-    Returns the members whose noises have changed by that; their data are to be factored again.
+    Gross outliers make others look like some until they are quiet: then all are to be judged once more.
     """
     early = data.steps <= FEWEST_TO_FIT
     prior = model.kernel.diagonal(data.X)
-    changed = []
+    changed, again = [], False
     for member in members:
         rows = np.flatnonzero(early | np.isin(data.steps, list(member.suspects)))
         rows = rows[rows >= member.first]
@@ -121,16 +131,19 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> list[Mem
         residual, variance = member.left_out(rows - member.first)
         extra = np.maximum(model.outlier_size * prior[rows], residual * residual)
         usual = usual_noises(model, data, member)[rows - member.first]
-        _, shares = log_evidence(residual, variance, usual, model.outliers, extra, model.plunges)
-        for row, share, size in zip(rows, shares.tolist(), extra.tolist(), strict=True):
+        before = prior[rows]
+        _, shares = log_evidence(residual, variance, usual, model.outliers, extra, model.plunges, before)
+        given = besides(residual, before, model.outlier_size, model.plunges)
+        for row, share, size in zip(rows, shares.tolist(), given.tolist(), strict=True):
             member.doubt(int(data.steps[row]), suspicion(share, size, model.scaling.scale))
-        before = member.noises
+        noises_before = member.noises
         quieten(model, data, (member,))
-        if np.abs(np.log(member.noises / before)).max() > SAME:
+        if np.abs(np.log(member.noises / noises_before)).max() > SAME:
             changed.append(member)
+            again |= bool(model.plunges) and bool(gross(residual, before).any())
         else:
-            member.noises = before
-    return changed
+            member.noises = noises_before
+    return Reviewed(changed, again)
 
 
 def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed:
@@ -140,8 +153,8 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
     """
     permanent = len(model.permanent)
     logs = np.full((len(data), len(members)), -np.inf)
-    prior = model.outlier_size * model.kernel.diagonal(data.X)
-    reach = prior / model.outlier_size
+    before = model.kernel.diagonal(data.X)
+    prior, reach = model.outlier_size * before, before
     if data.accuracy is not None:  # what noise that is known explains is no new level
         reach = reach + data.noises(0.0, model.scaling.scale, reach)
     births: dict[int, list[int]] = {}
@@ -150,7 +163,7 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
         extra = np.maximum(prior[member.first :], residual * residual)
         usual = usual_noises(model, data, member)
         logs[member.first :, number], _ = log_evidence(
-            residual, variance, usual, model.outliers, extra, model.plunges
+            residual, variance, usual, model.outliers, extra, model.plunges, before[member.first :]
         )
         if data.accuracy is not None:
             logs[member.first :, number] += scatter(model, data, member, prior)[member.first :]

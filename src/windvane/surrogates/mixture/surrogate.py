@@ -28,7 +28,7 @@ from windvane.surrogates.influence import kept
 from windvane.surrogates.mixture import learning, regimes, saved, starts
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Suspects, suspicion
+from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Suspects, doubted, suspicion
 from windvane.surrogates.mixture.posterior import MixturePosterior
 from windvane.surrogates.mixture.regimes import Archive
 from windvane.surrogates.mixture.tuning import (
@@ -36,8 +36,10 @@ from windvane.surrogates.mixture.tuning import (
     BELIEVED,
     FEWEST_TO_FIT,
     IDLE,
+    LEVEL_BESIDE,
     MOST_WORK,
     REFRESH,
+    REVIEWS,
     TIMED,
 )
 from windvane.surrogates.mixture.update import Update, born, weigh
@@ -102,8 +104,11 @@ class MixtureSurrogate:
         """Members, the permanent ones first, given these data at once and weighed by them."""
         starts.quieten(model, data, members)
         starts.factor(model, data, members)
-        if review:
-            starts.factor(model, data, starts.review(model, data, members))
+        for _ in range(REVIEWS if review else 0):
+            found = starts.review(model, data, members)
+            starts.factor(model, data, found.changed)
+            if not found.again:
+                break
         weights = starts.weigh(model, data, members).weights
         kept = self.archive if archive is None else archive
         return MixtureSurrogate(self.domain, model, data, members, weights, kept)
@@ -229,7 +234,11 @@ class MixtureSurrogate:
         y, prior = model.scaling.inward(new.y), float(model.kernel.diagonal(new.x[None, :])[0])
         known = (model, self.members, self.weights, guesses, y, prior)
         precise = Precise.of(new.accuracy, model.scaling.scale, prior)
-        births = born(*known, new.step, count, precise)
+        births = [
+            birth
+            for birth in born(*known, new.step, count, precise)
+            if birth.member.turn is None or y > birth.guess.mean or self._counts_near(new.x)
+        ]
         for birth in births:
             if not len(birth.member):
                 birth.member.watch(np.empty((0, len(self._cache.points))))
@@ -241,6 +250,15 @@ class MixtureSurrogate:
             _named(update.members, update.weights),
             update,
         )
+
+    def _counts_near(self, x: Array) -> bool:
+        """Whether a value that counts was measured nearby: where none was, f may fall, its level may not."""
+        if not self.model.plunges:
+            return True
+        heaviest = self.members[int(np.argmax(self.weights[: self.permanent]))]
+        counts = ~np.isin(self.data.steps, doubted(self.data.steps, heaviest.suspects))
+        gaps = self.data.X[counts] - x
+        return bool((np.vecdot(gaps, gaps) <= LEVEL_BESIDE**2 * len(x)).any())
 
     def _changes(self, update: Update, y: float, now: float) -> tuple[Change, ...]:
         """The sudden changes that are held possible, in the caller's units."""

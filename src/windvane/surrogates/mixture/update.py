@@ -11,7 +11,7 @@ from windvane.data import IntArray
 from windvane.surrogates.mixture import starts
 from windvane.surrogates.mixture.member import Guess, Member
 from windvane.surrogates.mixture.mixture import Mixture
-from windvane.surrogates.mixture.outliers import SINGLE, NoiseEstimate, Precise, Taken, take
+from windvane.surrogates.mixture.outliers import SINGLE, NoiseEstimate, Precise, Taken, besides, take
 from windvane.surrogates.mixture.tuning import (
     FEWEST_TO_FIT,
     LEVEL_FAR,
@@ -27,7 +27,7 @@ class Update(NamedTuple):
     members: list[Member]
     guesses: list[Guess]
     taken: Taken
-    extra: float  # the variance that an outlier has besides, in the model's units
+    extra: float  # the variance that an outlier is given besides, in the model's units
     weights: Array
     scatter: float = 0.0  # the log density of what repeats scatter about their mean
 
@@ -80,7 +80,9 @@ def weigh(
     """
     means = np.array([guess.mean for guess in guesses])
     # of an outlier so gross that it has no size, every hypothesis is to think the same
-    extra = max(model.outlier_size * prior, (y - float(weights @ means)) ** 2)
+    off = y - float(weights @ means)
+    extra = max(model.outlier_size * prior, off**2)
+    given = float(besides(np.array(off), prior, model.outlier_size, model.plunges))
     if births:
         hazards = [birth.hazard for birth in births]
         members = [*members, *(birth.member for birth in births)]
@@ -89,12 +91,12 @@ def weigh(
         means = np.concatenate((means, [birth.guess.mean for birth in births]))
     variances = np.array([guess.variance for guess in guesses])
     estimates = [member.noise for member in members]
-    taken = take(estimates, y - means, variances, model.outliers, extra, known, model.plunges)
+    taken = take(estimates, y - means, variances, model.outliers, extra, known, model.plunges, prior, given)
     after, log_density = reweigh(weights, taken.log_density, model.prior, model.share)
     scatter = 0.0
     if taken.scatter is not None:
         scatter = reweigh(weights, taken.scatter, model.prior, model.share).log_density
-    update = Update(list(members), list(guesses), taken, extra, after, scatter)
+    update = Update(list(members), list(guesses), taken, given, after, scatter)
     gone = _too_many(model, members, after)
     if gone:
         update = update.of(np.delete(np.arange(len(members)), gone))
