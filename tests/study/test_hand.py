@@ -15,7 +15,8 @@ import windvane as wv
 from windvane.protocol import Record
 from windvane.storage import Database, journal
 from windvane.study import Study
-from windvane.study.amendments import renumbered, resets_now
+from windvane.study.amendments import resets_now
+from windvane.study.numbering import Numbering
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
 MIXED = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 4), mode=wv.Choice(["a", "b"]))
@@ -616,9 +617,9 @@ def test_a_time_that_was_told_is_not_renumbered():
     """Not even one that is the number of its step."""
     record = Record(7, "told", 0.0, trial=None, x=[0.5], y=1.0, step=3, event={"time": 3.0}, time=3.0)
     taken = Record(9, "retracted", 0.0, event={"record": 2})
-    told = renumbered(record, [taken])
+    told = Numbering([taken]).now(record)
     assert (told.step, told.event["time"]) == (2, 3.0)
-    guessed = renumbered(replace(record, time=None), [taken])
+    guessed = Numbering([taken]).now(replace(record, time=None))
     assert (guessed.step, guessed.event["time"]) == (2, 2.0)
 
 

@@ -8,6 +8,7 @@ before the record in question; a space that has changed is followed from the beg
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -25,6 +26,7 @@ from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
 from windvane.study.live import Live
+from windvane.study.numbering import Numbering
 
 BATCH = 1000  # records read at once
 
@@ -152,23 +154,39 @@ def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Rec
 
     `resets` are those at which there was one; of a record, the latest amendment that has followed it counts.
     """
-
-    def word(seq: int) -> Record | None:
-        covering = (
-            each for each in amending if each.event is not None and each.event["from"] < seq < each.seq
-        )
-        return max(covering, key=lambda each: each.seq, default=None)
-
+    word, numbering = _Words(amending), Numbering(amending)
+    undone = {each.seq: frozenset(_event(each)["undone"]) for each in amending}
     found = {}
     for record in resets:
-        said = word(record.seq)
-        if said is None or record.seq not in _event(said)["undone"]:
-            found[record.seq] = renumbered(record, amending)
+        said = word.of(record.seq)
+        if said is None or record.seq not in undone[said.seq]:
+            found[record.seq] = numbering.now(record)
     for amendment in amending:
         for event in _event(amendment)["new"]:
-            if word(event["record"]) is amendment:
+            if word.of(event["record"]) is amendment:
                 found[event["record"]] = _reset(amendment, event)  # none since has to do with it
     return [found[seq] for seq in sorted(found)]
+
+
+class _Words:
+    """Which amendment followed a record last: each follows those after the one that it starts `from`."""
+
+    def __init__(self, amending: Sequence[Record]) -> None:
+        self._starts: list[int] = []  # ascending, and so are the numbers of the amendments
+        self._latest: list[Record] = []
+        for each in amending:
+            start = _event(each)["from"]
+            while self._starts and self._starts[-1] >= start:
+                self._starts.pop()
+                self._latest.pop()
+            self._starts.append(start)
+            self._latest.append(each)
+
+    def of(self, seq: int) -> Record | None:
+        """That of the record `seq`, if there is one."""
+        place = bisect_left(self._starts, seq)
+        found = self._latest[place - 1] if place else None
+        return found if found is not None and seq < found.seq else None
 
 
 def _event(record: Record) -> Mapping[str, Any]:
@@ -193,30 +211,6 @@ def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
         event=said,
         time=event["time"] if told else None,
     )
-
-
-def renumbered(record: Record, amending: Sequence[Record]) -> Record:
-    """With the step that it has by what counts now before it, which is its time if none was told."""
-    if record.step is None:
-        return record
-    then, now = _gone([each for each in amending if each.seq < record.seq]), _gone(amending)
-    step = record.step + sum(seq < record.seq for seq in then) - sum(seq < record.seq for seq in now)
-    event = {**_event(record), "step": step}
-    if record.time is None and event.get("time") == record.step:
-        event["time"] = float(step)
-    return replace(record, step=step, event=event)
-
-
-def _gone(amending: Iterable[Record]) -> set[int]:
-    """The records of tells that do not count: taken back, or outside the space that was the last."""
-    taken: set[int] = set()
-    outside: Iterable[int] = ()
-    for each in amending:
-        if each.kind == "retracted":
-            taken.add(_event(each)["record"])
-        elif each.kind == "redefined":
-            outside = _event(each).get("outside", ())  # amendments of earlier versions do not say
-    return taken.union(outside)
 
 
 def check_change(old: Domain, new: Any) -> None:

@@ -27,6 +27,7 @@ from windvane.storage.records import dumps, record_of
 from windvane.storage.schema import checkpoints, deliveries, events, studies
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live
+from windvane.study.numbering import left_out
 
 Level = Literal["note", "warning", "error"]
 BATCH = 1000  # records read at once
@@ -200,6 +201,8 @@ def _record(row: Row[Any], counts: Counter[str], asked: dict[int, float | None])
         raise CorruptState(f"{record.kind}, but no trial is named")
     if record.kind in AMENDING and record.event is None:
         raise CorruptState("amends others, but does not say which")
+    if record.kind == "redefined":
+        left_out(record)
     counts[record.kind] += 1
 
 
