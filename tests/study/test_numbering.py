@@ -54,7 +54,8 @@ def journals(draw):
         undone = draw(st.lists(st.sampled_from(told), max_size=3)) if told else []
         fates = {"from": start, "undone": sorted({each.seq for each in undone})}
         fates["new"] = [
-            {"record": each.seq, "step": 1, "x": 0, "y": 0.0, "reason": ""} for each in undone[:1]
+            {"record": each.seq, "step": 1, "time": 1.0, "x": 0, "y": 0.0, "reason": ""}
+            for each in undone[:1]
         ]
         if kind == "taken":
             amending.append(taken_back(seq, draw(st.sampled_from(told)).seq, **fates))

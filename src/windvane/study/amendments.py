@@ -19,6 +19,7 @@ from windvane.codec import decode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.protocol.checks import inside
+from windvane.protocol.clock import in_steps
 from windvane.protocol.measured import Measured
 from windvane.protocol.records import as_written
 from windvane.reading import Reading
@@ -26,7 +27,7 @@ from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
 from windvane.study.live import Live
-from windvane.study.numbering import Numbering
+from windvane.study.numbering import Numbering, renumbered
 
 BATCH = 1000  # records read at once
 
@@ -81,8 +82,9 @@ class SecondReading:
     """The journal followed once more. `start` is the record after which that began.
 
     `undone` are records at which there was a reset and now there is none, `new` the events of those at which
-    there is one now, each with the number of its record; `outside` are those whose point lies outside the
-    space.
+    there is one now, each with the number of its record; `last` is that of the last reset, if there was one
+    at its record before, since it says something else by now. `outside` are those whose point lies outside
+    the space.
     """
 
     live: Live
@@ -90,6 +92,7 @@ class SecondReading:
     start: int
     undone: list[int] = field(default_factory=list)
     new: list[dict[str, Any]] = field(default_factory=list)
+    last: dict[str, Any] | None = None
     outside: list[int] = field(default_factory=list)
     states: dict[int, Any] = field(default_factory=dict)  # checkpoints on the way
 
@@ -110,16 +113,20 @@ class SecondReading:
 
     def _follow(self, record: Record) -> None:
         event = follow(self.live, record, self.right)
+        if record.kind == "reset":
+            self.last = None
         if record.kind != "told":
             return
         if event is None and (record.seq not in self.right or self.right[record.seq]):
             self.outside.append(record.seq)
-        now = event is not None and event.reset
-        if record.reset and not now:
-            self.undone.append(record.seq)
-        elif event is not None and now and not record.reset:
-            told = record.time is not None
-            self.new.append({"record": record.seq, "time_told": told, **event.as_dict()})
+        if event is None or not event.reset:
+            if record.reset:
+                self.undone.append(record.seq)
+            return
+        said = {"record": record.seq, "time_told": record.time is not None, **event.as_dict()}
+        self.last = said if record.reset else None
+        if not record.reset:
+            self.new.append(said)
 
     def account(self) -> dict[str, Any]:
         """What has come of it, as plain JSON."""
@@ -128,13 +135,15 @@ class SecondReading:
             "from": self.start,
             "undone": self.undone,
             "new": self.new,
+            "last": self.last,
             "size": optimizer.size,
             "observations": optimizer.step - 1,
         }
 
 
-def as_they_count(told: Iterable[Record], amending: Iterable[Record], space: Domain) -> list[Record]:
-    """Records of tells with their right values, without those taken back and those outside the space."""
+def as_they_count(told: Iterable[Record], amending: Sequence[Record], space: Domain) -> list[Record]:
+    """Records of tells with their right values and steps, without those taken back and those outside."""
+    numbering = Numbering(amending)
     right = {_event(each)["record"]: each for each in amending if each.kind != "redefined"}
     found = []
     for record in told:
@@ -145,7 +154,7 @@ def as_they_count(told: Iterable[Record], amending: Iterable[Record], space: Dom
             said = _event(word).get("outcomes") or {}
             names = tuple(name for name, outcome in said.items() if outcome["violated"])
             record = replace(retold(record, told_of(word)), violated=names)
-        found.append(record)
+        found.append(numbering.now(record))
     return found
 
 
@@ -161,10 +170,14 @@ def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Rec
         said = word.of(record.seq)
         if said is None or record.seq not in undone[said.seq]:
             found[record.seq] = numbering.now(record)
+            again = said and _event(said).get("last")  # amendments of earlier versions do not say
+            if again and again["record"] == record.seq:
+                found[record.seq] = _reset(record, again)
     for amendment in amending:
         for event in _event(amendment)["new"]:
             if word.of(event["record"]) is amendment:
-                found[event["record"]] = _reset(amendment, event)  # none since has to do with it
+                told = Record(event["record"], "told", amendment.at)
+                found[told.seq] = _reset(told, event)  # no amendment since has to do with it
     return [found[seq] for seq in sorted(found)]
 
 
@@ -194,23 +207,15 @@ def _event(record: Record) -> Mapping[str, Any]:
     return record.event
 
 
-def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
+def _reset(record: Record, event: Mapping[str, Any]) -> Record:
+    """A record with the reset that there is now."""
     said = {name: value for name, value in event.items() if name not in ("record", "time_told")}
     told = event.get("time_told")  # amendments of earlier versions do not say
     if told is False:
-        said["time"] = float(event["step"])
-    return Record(
-        event["record"],
-        "told",
-        amendment.at,
-        x=event["x"],
-        y=event["y"],
-        step=event["step"],
-        reset=True,
-        reason=event["reason"],
-        event=said,
-        time=event["time"] if told else None,
-    )
+        said = renumbered(said, said["step"], 0, timed=False)
+        said["reason"] = in_steps(said["reason"])
+    same = {name: said[name] for name in ("x", "y", "step", "reason")}
+    return replace(record, **same, reset=True, event=said, time=said["time"] if told else None)
 
 
 def check_change(old: Domain, new: Any) -> None:

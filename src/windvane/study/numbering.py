@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from windvane.protocol.clock import in_steps
 from windvane.protocol.records import as_written
 from windvane.storage import Record
 
@@ -81,12 +82,33 @@ class Numbering:
         return int(np.searchsorted(self._gone, seq)) - then
 
     def now(self, record: Record) -> Record:
-        """With the step that it has by what counts now before it, which is its time if none was told."""
+        """With the steps that count now, which are its times if none was told."""
         if record.step is None:
             return record
-        step, event = record.step - self.earlier(record.seq), record.event or {}
-        time = {"time": float(step)} if record.time is None and event.get("time") == record.step else {}
-        return replace(record, step=step, event={**event, "step": step, **time})
+        earlier, event, reason = self.earlier(record.seq), record.event or {}, record.reason
+        if record.kind == "told":  # of a reset that was asked for, it is the caller's
+            reason = in_steps(reason, earlier, times=record.clock is not None)
+        step = record.step - earlier
+        said = renumbered(event, step, earlier, timed=record.clock is not None) | {"reason": reason}
+        return replace(record, step=step, reason=reason, event=said)
+
+
+def renumbered(event: Mapping[str, Any], step: int, earlier: int, *, timed: bool) -> dict[str, Any]:
+    """An event at what is now `step`, so many `earlier`, as are those it names; and its time, if not told."""
+    found = {**event, "step": step}
+    if not timed and event.get("time") is not None:
+        found["time"] = float(step)
+    if event.get("outlier") is not None:
+        found["outlier"] = max(1, event["outlier"] - earlier)
+    if event.get("change"):
+        change = dict(event["change"])
+        change["step"] = max(1, change["step"] - earlier)
+        if change.get("regime"):
+            change["regime"] = [max(1, each - earlier) for each in change["regime"]]
+        if not timed and change.get("time") is not None:
+            change["time"] = float(change["step"])
+        found["change"] = change
+    return found
 
 
 def _among(number: int, ordered: Numbers) -> bool:
