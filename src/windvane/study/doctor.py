@@ -7,6 +7,7 @@ older schema is brought up to date, as whenever a database is opened.
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import time as clocks
@@ -21,10 +22,11 @@ from sqlalchemy import Connection, Row, func, select, text
 from windvane.algorithms import ALGORITHMS
 from windvane.codec import decode
 from windvane.errors import CorruptState, WindvaneError
+from windvane.moments import utc
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Database
 from windvane.storage.records import dumps, record_of
-from windvane.storage.schema import checkpoints, deliveries, events, studies
+from windvane.storage.schema import checkpoints, deliveries, events, studies, tokens, webhooks
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live
 from windvane.study.numbering import left_out
@@ -35,7 +37,14 @@ STUCK = 600.0  # seconds that a webhook may be late before it is said
 LARGE = 256 * 2**20  # bytes of a log that is not copied back
 REBUILD = "`windvane study rebuild NAME` makes the checkpoints anew from the journal"
 RESTORE = "Restore the database from a backup"
-COUNTERS = {"tells": "told", "failed": "failed", "trials": "asked"}  # of a study, and the records they count
+COUNTERS = {  # of a study, and the records they count
+    "tells": "told",
+    "failed": "failed",
+    "trials": "asked",
+    "resets": "reset at",
+    "violations": "beyond a limit at",
+}
+NUMBERS = ("y", "time", "expires")  # of a record; none, or finite
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ def _pages(connection: Connection) -> Iterator[Finding]:
 
 def _study(connection: Connection, row: Row[Any], deep: bool, now: float) -> Iterator[Said]:
     sound = True
-    for said in _definition(row):
+    for said in (*_definition(row), *_moments(row, "created", "last_at")):
         yield said
         sound = False
     counts: Counter[str] = Counter()
@@ -158,6 +167,16 @@ def _definition(row: Row[Any]) -> Iterator[Said]:
         yield "error", f"its definition is damaged ({error})", RESTORE
 
 
+def _moments(row: Any, *columns: str) -> Iterator[Said]:
+    """Times that are none: what shows them, or sends them as JSON, would end in an error."""
+    for column in columns:
+        value = getattr(row, column)
+        try:
+            _ = value is None or utc(value)
+        except (ValueError, TypeError, OverflowError, OSError):
+            yield "error", f"says {column} = {value!r}, which is no time", RESTORE
+
+
 def _journal(
     connection: Connection, row: Row[Any], counts: Counter[str], asked: dict[int, float | None]
 ) -> Iterator[Said]:
@@ -187,6 +206,12 @@ def _journal(
 
 def _record(row: Row[Any], counts: Counter[str], asked: dict[int, float | None]) -> None:
     record = record_of(row._mapping)
+    for _level, said, _advice in _moments(row, "at"):
+        raise CorruptState(said)
+    for name in NUMBERS:
+        value = getattr(record, name)
+        if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
+            raise CorruptState(f"says {name} = {value!r}, which is not finite")
     if record.kind == "told" and (record.event is None or record.y is None or record.x is None):
         raise CorruptState("a tell without its value, point or event")
     if record.kind == "told":
@@ -203,7 +228,9 @@ def _record(row: Row[Any], counts: Counter[str], asked: dict[int, float | None])
         raise CorruptState("amends others, but does not say which")
     if record.kind == "redefined":
         left_out(record)
-    counts[record.kind] += 1
+    counts.update(
+        {record.kind: 1, "reset at": int(record.reset), "beyond a limit at": int(bool(record.violated))}
+    )
 
 
 def _checkpoints(connection: Connection, row: Row[Any], deep: bool) -> Iterator[Said]:
@@ -245,10 +272,16 @@ def _follow(connection: Connection, study_id: int, live: Live, end: int, right: 
             follow(live, record_of(row._mapping), right)
 
 
-# -- webhooks -----------------------------------------------------------------------------------------------
+# -- tokens and webhooks -----------------------------------------------------------------------------------
 
 
 def _webhooks(connection: Connection, now: float) -> Iterator[Finding]:
+    for table in (tokens, webhooks):
+        for row in connection.execute(select(table).order_by(table.c.id)):
+            for level, what, advice in _moments(row, "created"):
+                yield Finding(
+                    level, None, f"{table.name.removeprefix('windvane_')[:-1]} {row.id}: {what}", advice
+                )
     late = (deliveries.c.status == "due", deliveries.c.not_before < now - STUCK)
     count, oldest, tried = connection.execute(
         select(func.count(), func.min(deliveries.c.not_before), func.max(deliveries.c.attempts)).where(*late)
