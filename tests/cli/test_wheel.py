@@ -108,6 +108,17 @@ def test_what_was_done_twice(shell):
     assert "taken back" in shell("correct mill 3 0.5", 4)
 
 
+def test_one_reset_is_not_1_resets(tmp_path, capsys):
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0, trigger=wv.Periodic(5)) as study:
+        for n in range(5):
+            study.add([n / 5], float(n))
+    assert main(["study", "retract", "s", "--record", "1", "--db", str(tmp_path / "s.db")]) == 0
+    assert (
+        capsys.readouterr().out
+        == "record 1: y = 0 taken back; 4 in use\nnote: 1 reset undone by that, 0 new\n"
+    )
+
+
 def test_resets_that_were_undone_are_not_the_last_one(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
     known = {"kernel": wv.RBF(0.2), "noise_variance": 0.01, "seed": 0}

@@ -113,6 +113,22 @@ def test_the_clock_of_a_record(time, step, told, clock):
     assert Record(9, "told", 0.0, step=step, time=told, event={"time": time}).clock == clock
 
 
+def test_a_reset_that_the_shell_tells_of_has_steps(tmp_path, capsys):
+    place = ["s", "--db", str(tmp_path / "s.db")]
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0) as study:
+        told(study, range(1, 19), change=22)
+        for seq in (3, 4, 5):
+            study.retract(study.events(seq - 1, 1)[0])
+    for n in range(19, 33):
+        x = (0.37 * n) % 1.0
+        assert main(["study", "tell", *place, "--at", f"[{x}]", str(measured(x, n, 22))]) == 0
+    said = capsys.readouterr().out
+    assert main(["study", "events", *place]) == 0
+    for shown in (said, capsys.readouterr().out):
+        assert "RESET: a sudden change at step 21 is believed" in shown
+        assert not re.search(r"\btime \d", shown)
+
+
 def test_a_sentence_in_steps():
     said = "a sudden change at 2026-03-01 12:00:00 UTC (step 81) is believed, 20 steps after the last"
     assert in_steps(said) == "a sudden change at step 81 is believed, 20 steps after the last"

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from windvane.cli import terminal
 from windvane.cli.studies import words
 from windvane.cli.studies.common import (
     add_noise,
@@ -128,5 +129,6 @@ def _said(given: argparse.Namespace, record: Any, what: str) -> None:
     of = f"record {event['record']}" if record.trial is None else f"trial {record.trial}"
     lines = [f"{of}: {what}; {event['size']} in use"]
     if event["undone"] or event["new"]:
-        lines.append(f"note: {len(event['undone'])} resets undone by that, {len(event['new'])} new")
+        undone = terminal.counted(len(event["undone"]), "reset")
+        lines.append(f"note: {undone} undone by that, {len(event['new'])} new")
     answer(given, record.as_dict(), *lines)
