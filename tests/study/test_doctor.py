@@ -79,7 +79,7 @@ def test_amended_studies_are_sound_as_well(database):
         ),
         (studies, {"head": 7}, {"name": "press"}, "its last record should be 7, and is 143"),
         (studies, {"tells": 7}, {"name": "press"}, "says tells = 7, but its journal has 70"),
-        (studies, {"pending": 7}, {"name": "press"}, "says pending = 7, but 1 trials are out"),
+        (studies, {"pending": 7}, {"name": "press"}, "says pending = 7, but 1 trial is out"),
         (events, {"x": "["}, {"study_id": 2, "seq": 4}, "study 'press': record 4: damaged"),
         (events, {"event": None}, {"study_id": 2, "seq": 4}, "record 4: damaged (a tell without its value"),
         (events, {"event": "[]"}, {"study_id": 2, "seq": 4}, "record 4: damaged"),
@@ -159,8 +159,8 @@ def test_expired_trials_and_webhooks_that_are_stuck(database):
     with database.link.writing() as connection:
         connection.execute(insert(deliveries), [{**late, "status": "due"}, {**late, "status": "given-up"}])
     found = [str(each) for each in examine(database, clock=lambda: 1e12) if each.level != "error"]
-    assert sum("1 of 1 trials that are out have expired" in each for each in found) == 2
-    assert any("1 webhook calls are due" in each and "windvane serve" in each for each in found)
+    assert sum("1 of 1 trial out has expired" in each for each in found) == 2
+    assert any("1 webhook call due for up to" in each and "windvane serve" in each for each in found)
     assert any("given up" in each for each in found)
 
 

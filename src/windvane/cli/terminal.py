@@ -56,11 +56,6 @@ def resumable(kept: str) -> Iterator[None]:
         raise
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def paragraphs(lines: list[str]) -> str:
     """One paragraph per line: broken between words for somebody who reads them, as they are for a program."""
     if not sys.stdout.isatty():

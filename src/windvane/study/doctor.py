@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Row, func, select, text
 
 from windvane.algorithms import ALGORITHMS
 from windvane.codec import decode
+from windvane.digits import counted
 from windvane.errors import CorruptState, WindvaneError
 from windvane.moments import utc
 from windvane.spaces.base import Domain
@@ -125,7 +126,7 @@ def _pages(connection: Connection) -> Iterator[Finding]:
         yield Finding("error", None, f"the file is damaged: {'; '.join(said)}", RESTORE)
     lost = Counter(str(row[0]) for row in connection.execute(text("PRAGMA foreign_key_check")))
     for table, count in lost.items():
-        yield Finding("error", None, f"{count} rows of {table} belong to nothing", RESTORE)
+        yield Finding("error", None, f"{table}: {counted(count, 'row')} without what it belongs to", RESTORE)
 
 
 # -- a study ------------------------------------------------------------------------------------------------
@@ -146,10 +147,12 @@ def _study(connection: Connection, row: Row[Any], deep: bool, now: float) -> Ite
             what = f"says {column} = {getattr(row, column)}, but its journal has {counts[kind]}"
             yield "error", what, RESTORE
     if sound and row.pending != len(asked):
-        yield "error", f"says pending = {row.pending}, but {len(asked)} trials are out", REBUILD
+        out = f"{counted(len(asked), 'trial')} {'is' if len(asked) == 1 else 'are'} out"
+        yield "error", f"says pending = {row.pending}, but {out}", REBUILD
     late = sum(expires is not None and expires <= now for expires in asked.values())
     if late:
-        yield "note", f"{late} of {len(asked)} trials that are out have expired", "The next step records that"
+        what = f"{late} of {counted(len(asked), 'trial')} out {'has' if late == 1 else 'have'} expired"
+        yield "note", what, "The next step records that"
     if sound:
         yield from _checkpoints(connection, row, deep)
 
@@ -199,7 +202,7 @@ def _journal(
         if len(batch) < BATCH:
             break
     if bad > 5:
-        yield "error", f"{bad - 5} more records are damaged", RESTORE
+        yield "error", f"damaged as well: {counted(bad - 5, 'more record')}", RESTORE
     if last != row.head:
         yield "error", f"its last record should be {row.head}, and is {last}", RESTORE
 
@@ -287,10 +290,12 @@ def _webhooks(connection: Connection, now: float) -> Iterator[Finding]:
         select(func.count(), func.min(deliveries.c.not_before), func.max(deliveries.c.attempts)).where(*late)
     ).one()
     if count:
-        said = f"{count} webhook calls are due for up to {(now - oldest) / 60:.0f} minutes"
+        said = (
+            f"{counted(count, 'webhook call')} due for up to {counted(round((now - oldest) / 60), 'minute')}"
+        )
         why = "Only `windvane serve` sends them; does it run?" if not tried else "Is whom they call there?"
         yield Finding("warning", None, said, why)
     lost = connection.execute(select(func.count()).where(deliveries.c.status == "given-up")).scalar_one()
     if lost:
-        said = f"{lost} webhook calls were given up after many attempts"
+        said = f"{counted(lost, 'webhook call')} given up after many attempts"
         yield Finding("warning", None, said, "`windvane webhook list` says which and why")

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from windvane.cli import terminal
 from windvane.cli.studies import words
 from windvane.cli.studies.common import (
     add_noise,
@@ -21,6 +20,7 @@ from windvane.cli.studies.common import (
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.constraints import Constraint
+from windvane.digits import counted
 from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.protocol.corrections import Correction
@@ -129,6 +129,6 @@ def _said(given: argparse.Namespace, record: Any, what: str) -> None:
     of = f"record {event['record']}" if record.trial is None else f"trial {record.trial}"
     lines = [f"{of}: {what}; {event['size']} in use"]
     if event["undone"] or event["new"]:
-        undone = terminal.counted(len(event["undone"]), "reset")
+        undone = counted(len(event["undone"]), "reset")
         lines.append(f"note: {undone} undone by that, {len(event['new'])} new")
     answer(given, record.as_dict(), *lines)
