@@ -672,3 +672,31 @@ def test_resets_are_where_they_count_once_the_space_leaves_values_out(tmp_path):
         study.change_space(wv.Box([(0, 1)]))  # two of the three are back
         study.add([0.3], 1.0)
         assert last() == ("new valve", 14, 1)
+
+
+def test_where_nothing_counts_any_more_it_is_not_said_that_nothing_was_told(tmp_path):
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), "random", seed=0) as study:
+        study.add([0.9], 1.0)
+        study.change_space(wv.Box([(0, 0.5)]), "a shorter valve")
+        said = study.explain().text.splitlines()
+        assert said[1].startswith("None of what was told counts, so nothing is believed")
+        assert (
+            said[2]
+            == "By hand: the space was changed, and 1 observation outside it left out (a shorter valve)."
+        )
+        study.export(tmp_path / "s.csv")
+        other = Study.create(tmp_path / "t.db", "t", study.space, "random")
+        with (
+            other,
+            pytest.raises(wv.InvalidArgument, match="no observations; 1 from before the space changed"),
+        ):
+            other.import_log(tmp_path / "s.csv")
+
+
+def test_kinds_are_a_list(tmp_path):
+    study = Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), "random")
+    with (
+        study,
+        pytest.raises(wv.InvalidType, match=r"^kinds='told': must be a list of kinds, as in \['told'\]"),
+    ):
+        study.events(kinds="told")

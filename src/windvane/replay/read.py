@@ -99,6 +99,8 @@ class LogStream:
     def empty(self) -> InvalidArgument:
         """The error about a log without observations."""
         why = f"; {self.skipped} without a value were skipped" if self.skipped else ""
+        if self.outside:
+            why += f"; {self.outside} from before the space changed outside of it are left out"
         return InvalidArgument(f"{self.path}: has no observations{why}")
 
 

@@ -26,7 +26,9 @@ def text(found: Explanation) -> str:
         f"{found.failed} failed."
     )
     if found.belief is None:
-        return f"{head}\nNothing has been told yet, so nothing is believed and nothing can be explained."
+        what = "None of what was told counts" if found.tells else "Nothing has been told yet"
+        none = f"{what}, so nothing is believed and nothing can be explained."
+        return "\n".join(part for part in (head, none, _about_amendments(found)) if part)
     parts = [
         head,
         _about_reset(found),
