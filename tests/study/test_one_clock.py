@@ -134,3 +134,21 @@ def test_a_sentence_in_steps():
     assert in_steps(said) == "a sudden change at step 81 is believed, 20 steps after the last"
     assert in_steps(said, 3, times=True) == said.replace("step 81", "step 78")
     assert in_steps("outlier at step 2", 4) == "outlier at step 1"
+
+
+@pytest.mark.parametrize("before", [8, 32], ids=["the reset came later", "the reset was there"])
+def test_so_has_the_reset_of_a_constraint(tmp_path, before):
+    limits = {"heat": wv.AtMost(10.0)}
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0, constraints=limits) as study:
+        for n in range(1, 33):
+            x = (0.37 * n) % 1.0
+            study.add([x], float(np.sin(x)), heat=measured(x, n, 22))
+            if n == before:
+                for seq in (3, 4, 5):
+                    study.retract(study.events(seq - 1, 1)[0])
+        found = study.explain()
+        (heat,) = found.constraints
+        step = 21 if before < 22 else 20  # as it was believed then
+        assert f"a sudden change at step {step}" in heat.last_reset["reason"]
+        assert heat.last_reset["step"] == heat.last_reset["time"]
+        assert not re.search(r"\btime \d", found.text)

@@ -19,7 +19,6 @@ from windvane.codec import decode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.protocol.checks import inside
-from windvane.protocol.clock import in_steps
 from windvane.protocol.measured import Measured
 from windvane.protocol.records import as_written
 from windvane.reading import Reading
@@ -213,7 +212,6 @@ def _reset(record: Record, event: Mapping[str, Any]) -> Record:
     told = event.get("time_told")  # amendments of earlier versions do not say
     if told is False:
         said = renumbered(said, said["step"], 0, timed=False)
-        said["reason"] = in_steps(said["reason"])
     same = {name: said[name] for name in ("x", "y", "step", "reason")}
     return replace(record, **same, reset=True, event=said, time=said["time"] if told else None)
 

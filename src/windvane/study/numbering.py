@@ -85,29 +85,41 @@ class Numbering:
         """With the steps that count now, which are its times if none was told."""
         if record.step is None:
             return record
-        earlier, event, reason = self.earlier(record.seq), record.event or {}, record.reason
-        if record.kind == "told":  # of a reset that was asked for, it is the caller's
-            reason = in_steps(reason, earlier, times=record.clock is not None)
-        step = record.step - earlier
-        said = renumbered(event, step, earlier, timed=record.clock is not None) | {"reason": reason}
-        return replace(record, step=step, reason=reason, event=said)
+        earlier, event = self.earlier(record.seq), record.event or {}
+        said = renumbered(event, record.step - earlier, earlier, timed=record.clock is not None)
+        if record.kind == "told":
+            return replace(record, step=said["step"], reason=said.get("reason", ""), event=said)
+        said["reason"] = record.reason  # of a reset that was asked for: the caller's words
+        return replace(record, step=said["step"], event=said)
 
 
 def renumbered(event: Mapping[str, Any], step: int, earlier: int, *, timed: bool) -> dict[str, Any]:
     """An event at what is now `step`, so many `earlier`, as are those it names; and its time, if not told."""
-    found = {**event, "step": step}
+    found = {**event, "step": step, **_reworded(event, earlier, timed)}
     if not timed and event.get("time") is not None:
         found["time"] = float(step)
     if event.get("outlier") is not None:
         found["outlier"] = max(1, event["outlier"] - earlier)
-    if event.get("change"):
-        change = dict(event["change"])
+    if event.get("outcomes"):
+        found["outcomes"] = {
+            name: {**outcome, **_reworded(outcome, earlier, timed)}
+            for name, outcome in event["outcomes"].items()
+        }
+    return found
+
+
+def _reworded(said: Mapping[str, Any], earlier: int, timed: bool) -> dict[str, Any]:
+    """The reason and the change of an event, or of a constraint at one."""
+    found: dict[str, Any] = {}
+    if said.get("reason"):
+        found["reason"] = in_steps(said["reason"], earlier, times=timed)
+    if said.get("change"):
+        change = found["change"] = dict(said["change"])
         change["step"] = max(1, change["step"] - earlier)
         if change.get("regime"):
             change["regime"] = [max(1, each - earlier) for each in change["regime"]]
         if not timed and change.get("time") is not None:
             change["time"] = float(change["step"])
-        found["change"] = change
     return found
 
 
