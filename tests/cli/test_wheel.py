@@ -134,3 +134,21 @@ def test_resets_that_were_undone_are_not_the_last_one(tmp_path, monkeypatch, cap
     assert "last reset" not in said
     assert main(["study", "show", "plant", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reset"] is None
+
+
+def test_where_all_was_taken_back_there_is_no_best(shell):
+    shell("create p --box 0,1 --seed 1")
+    shell("tell p --at [0.5] 1")
+    shell("retract p --record 1")
+    assert "nothing is known before the first tell" in shell("best p", code=4)
+
+
+def test_a_number_alone_is_no_point_of_a_box(shell):
+    shell("create p --box 0,1 --seed 1")
+    shell("create q --box 0,1 0,1 --seed 1")
+    for line, said in (
+        ("tell p --at 0.3 1", "--at 0.3: must be a list of 1 number, as in '[0.3]'"),
+        ("tell q --at 0.3 1", "--at 0.3: must be a list of 2 numbers, as in '[0.3, 0.5]'"),
+        ("predict p 0.3", "POINT 0.3: must be a list of 1 number, as in '[0.3]'"),
+    ):
+        assert said in shell(line, code=2)

@@ -688,7 +688,7 @@ def test_where_nothing_counts_any_more_it_is_not_said_that_nothing_was_told(tmp_
         other = Study.create(tmp_path / "t.db", "t", study.space, "random")
         with (
             other,
-            pytest.raises(wv.InvalidArgument, match="no observations; 1 from before the space changed"),
+            pytest.raises(wv.InvalidArgument, match="no observations, but 1 outside of the space"),
         ):
             other.import_log(tmp_path / "s.csv")
 

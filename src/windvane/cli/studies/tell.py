@@ -11,6 +11,7 @@ from windvane.cli.studies.common import (
     add_time,
     add_writing,
     answer,
+    check_point,
     from_json,
     kept_beside,
     opened,
@@ -70,6 +71,7 @@ def run(given: argparse.Namespace) -> None:
         if given.at is None:
             record = study.submit_tell(whole("TRIAL", given.trial), y, given.time, **more)
         else:
+            check_point("--at", at, space_of(study.definition))
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study.definition), study.summary().constraints
 
