@@ -20,6 +20,7 @@ from windvane.spaces.base import Domain
 from windvane.spelling import plain, space_to_json
 
 UNSET: Any = object()  # an argument that was left out, where None means something
+DAY = 86_400.0  # seconds after which a trial is not waited for, unless the study says otherwise
 
 
 def time_of(time: Any) -> float | None:

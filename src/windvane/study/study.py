@@ -20,6 +20,7 @@ from windvane.protocol import AMENDING, Record, StudyProtocol, Summary, Trial
 from windvane.protocol.checks import duration, metadata_of, study_name, trial_number
 from windvane.protocol.measured import Measured, check_of
 from windvane.protocol.requests import (
+    DAY,
     UNSET,
     AmendRequest,
     AskRequest,
@@ -39,7 +40,6 @@ from windvane.study.explain import RECENT, Explanation, explain
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session
 
-DAY = 86_400.0
 Clock = Callable[[], float]
 
 
