@@ -9,8 +9,10 @@ that was told everything in one go and never interrupted: every event, every poi
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +46,9 @@ class Postgres:
         os.environ["XDG_RUNTIME_DIR"] = str(runtime)
         import pgserver  # reads the variable when it is imported
 
+        atexit.register(
+            shutil.rmtree, folder, ignore_errors=True
+        )  # after PostgreSQL's own, which writes there
         self.server = pgserver.get_server(folder / "data")
         self.url: str = self.server.get_uri()
 

@@ -1,9 +1,10 @@
 """Kill -9 of the service at random moments, under four writers over HTTP: `make crash-service`.
 
-The writers send asks and tells to shared studies, half of them of `auto`, and note what was answered. The
-service is killed with all its processes, started again, and so on. At the end every answered tell is in the
-journal once, its numbers have no gaps, and a twin that is told the same without interruption gives the same
-events and asks for the same point next.
+The writers send asks and tells to shared studies, half of them of `auto`, and note what was answered. Once
+so many tells were answered that a round is worth something, however busy the machine, the service is killed
+with all its processes, started again, and so on. At the end every answered tell is in the journal once, its
+numbers have no gaps, and a twin that is told the same without interruption gives the same events and asks
+for the same point next.
 """
 
 from __future__ import annotations
@@ -100,12 +101,28 @@ def verdict(database: Path, writers: list[Writer]) -> dict[str, int]:
     return counts
 
 
-def main() -> None:
-    """Kill, start, count."""
+def wait(writers: list[Writer], tells: int, limit: float) -> bool:
+    """Until the writers have had so many more answers; whether they had them within so many seconds."""
+
+    def answered() -> int:
+        return sum(len(writer.acknowledged) for writer in writers)
+
+    wanted, until = answered() + tells, time.monotonic() + limit
+    while answered() < wanted:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def main() -> int:
+    """Kill, start, count; 1 if something was lost, or is not what it should be."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--tells", type=int, default=40, help="that are answered between kills, on average")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds that a round may take for that")
     parser.add_argument("--port", type=int, default=8741)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1, help="processes of the service")
@@ -121,8 +138,10 @@ def main() -> None:
         process = serve(database, given.port, given.workers)
         for writer in writers:
             writer.start()
+        short = 0
         for kill in range(given.kills):
-            time.sleep(rng.uniform(0.05, 1.0))
+            short += not wait(writers, rng.randint(1, 2 * given.tells - 1), given.limit)
+            time.sleep(rng.uniform(0.0, 0.05))  # at any moment of a request
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             process = serve(database, given.port, given.workers)
@@ -134,10 +153,13 @@ def main() -> None:
         process.send_signal(signal.SIGINT)
         process.wait()
         print(file=sys.stderr)
-        for name, value in {"kills": given.kills, **verdict(database, writers)}.items():
+        found = {"kills": given.kills, **verdict(database, writers)}
+        found["requests cut off"] = sum(writer.broken for writer in writers)
+        found["rounds too slow"] = short
+        for name, value in found.items():
             print(f"{name:<22} {value:>8}")
-        print(f"{'requests cut off':<22} {sum(writer.broken for writer in writers):>8}")
+        return int(any(found[name] for name in ("lost", "twice", "faults")))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,6 +10,7 @@ what the journal adds to it (a Study in process), and what HTTP adds to that.
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import json
 import os
@@ -369,6 +370,7 @@ def main() -> None:
     parser.add_argument("--folder", help="where the databases are made; /dev/shm has no disk to wait for")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="windvane-load-", dir=given.folder))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # after PostgreSQL's own, which writes there
     print(
         f"{given.studies} studies of {given.points} points, {given.connections} connections, "
         f"{given.seconds:g} s a run, {os.cpu_count()} cores\n\n"
@@ -377,14 +379,11 @@ def main() -> None:
         flush=True,
     )
     results: dict[Run, list[dict[str, Any]]] = {}
-    try:
-        for algorithm in given.algorithms:
-            for database in given.databases:
-                with contextlib.ExitStack() as stack:
-                    rows(algorithm, database, folder / algorithm, given, results, stack)
-        print("\n" + "\n".join(verdicts(results)))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    for algorithm in given.algorithms:
+        for database in given.databases:
+            with contextlib.ExitStack() as stack:
+                rows(algorithm, database, folder / algorithm, given, results, stack)
+    print("\n" + "\n".join(verdicts(results)))
 
 
 def rows(

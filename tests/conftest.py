@@ -2,6 +2,7 @@
 each process that runs tests).
 """
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -42,6 +43,7 @@ def postgres_server():
     folder = Path(
         tempfile.mkdtemp(prefix="windvane-")
     )  # short: the path of a socket has 107 characters at most
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # after that of pgserver, which writes there
     folder.chmod(0o755)  # a server that root starts runs as somebody else
     runtime = folder / "run"
     runtime.mkdir(mode=0o700)

@@ -80,3 +80,12 @@ def _extreme(size: float) -> bool:
 def _to(value: float, place: int) -> str:
     """Rounded to the place of a power of ten, with zeros up to there."""
     return f"{round(value, -place) + 0.0:.{max(0, -place)}f}"
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "reset"), counted(1200, "observation")
+    ('1 reset', '1,200 observations')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"

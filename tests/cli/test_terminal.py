@@ -63,6 +63,28 @@ def test_an_ascii_terminal_gets_letters_spelt_out(tmp_path, log):
     assert shell("study", "ask", "nõne", "--db", place, env=ascii_only).returncode == 3
 
 
+def test_columns_stay_where_they_are_on_an_ascii_terminal(tmp_path, log):
+    """± is two letters there, and was four: \\xb1."""
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = shell("replay", log, "--algorithm", "random", "--algorithm", "gp-ucb", env=ascii_only)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    edges = {tuple(place for place, letter in enumerate(line) if letter == "|") for line in rows}
+    assert len(edges) == 2, rows  # of two tables
+    assert "+- " in done.stdout
+    assert "\\x" not in done.stdout
+    latin = shell(
+        "replay",
+        log,
+        "--algorithm",
+        "random",
+        env={**ascii_only, "PYTHONIOENCODING": "latin-1"},
+        encoding="latin-1",
+    )
+    assert "±" in latin.stdout
+    assert "–" not in latin.stdout  # which it does not have
+
+
 def test_an_export_to_standard_output_is_utf_8_whatever_the_terminal(tmp_path, capsysbinary):
     place = str(tmp_path / "s.db")
     assert main(["study", "create", "press", "--param", "mode=choice:é,b", "--db", place]) == 0

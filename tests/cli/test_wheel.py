@@ -108,6 +108,17 @@ def test_what_was_done_twice(shell):
     assert "taken back" in shell("correct mill 3 0.5", 4)
 
 
+def test_one_reset_is_not_1_resets(tmp_path, capsys):
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0, trigger=wv.Periodic(5)) as study:
+        for n in range(5):
+            study.add([n / 5], float(n))
+    assert main(["study", "retract", "s", "--record", "1", "--db", str(tmp_path / "s.db")]) == 0
+    assert (
+        capsys.readouterr().out
+        == "record 1: y = 0 taken back; 4 in use\nnote: 1 reset undone by that, 0 new\n"
+    )
+
+
 def test_resets_that_were_undone_are_not_the_last_one(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
     known = {"kernel": wv.RBF(0.2), "noise_variance": 0.01, "seed": 0}
@@ -123,3 +134,21 @@ def test_resets_that_were_undone_are_not_the_last_one(tmp_path, monkeypatch, cap
     assert "last reset" not in said
     assert main(["study", "show", "plant", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reset"] is None
+
+
+def test_where_all_was_taken_back_there_is_no_best(shell):
+    shell("create p --box 0,1 --seed 1")
+    shell("tell p --at [0.5] 1")
+    shell("retract p --record 1")
+    assert "nothing is known before the first tell" in shell("best p", code=4)
+
+
+def test_a_number_alone_is_no_point_of_a_box(shell):
+    shell("create p --box 0,1 --seed 1")
+    shell("create q --box 0,1 0,1 --seed 1")
+    for line, said in (
+        ("tell p --at 0.3 1", "--at 0.3: must be a list of 1 number, as in '[0.3]'"),
+        ("tell q --at 0.3 1", "--at 0.3: must be a list of 2 numbers, as in '[0.3, 0.5]'"),
+        ("predict p 0.3", "POINT 0.3: must be a list of 1 number, as in '[0.3]'"),
+    ):
+        assert said in shell(line, code=2)

@@ -123,6 +123,13 @@ def test_mistakes_in_algorithms(text, says):
     assert says in str(caught.value)
 
 
+def test_an_option_of_an_algorithm_of_ones_own_that_has_none(tmp_path, monkeypatch):
+    (tmp_path / "frugal.py").write_text("def plain(space):\n    raise NotImplementedError\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnknownName, match=r"--algorithms frugal:plain: option='speed': it has no options$"):
+        contest.contestants(["frugal:plain:speed=1"])
+
+
 def test_an_option_out_of_range_shows_before_anything_runs():
     where = [arena("within-model")]
     cells = contest.cells(contest.contestants(["et-gp-ucb:delta=7"]), where)

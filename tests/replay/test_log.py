@@ -192,7 +192,7 @@ def test_missing_values_are_skipped_only_if_asked(tmp_path):
         read_log(path)
     log = read_log(path, skip_missing=True)
     assert log.values == (1.0, 2.0)
-    assert log.notes == ("2 observations without a value were skipped.",)
+    assert log.notes == ("Skipped: 2 observations without a value.",)
 
 
 def test_an_arm_in_a_table(tmp_path):

@@ -187,6 +187,12 @@ def test_names_that_are_unknown_to_the_model(served):
         assert (answer.status_code, answer.json()["error"]) == (422, "UnknownName")
         assert "did you mean 'heat'" in answer.json()["detail"]
         assert answer.json()["detail"].startswith("of='heta'")
+    served.client.post(
+        "/v1/studies", json={"name": "plain", "space": {"box": [[0, 1]]}, "algorithm": "random"}
+    )
+    none = served.client.post("/v1/studies/plain/predict", json={"points": [[0.5]], "of": "heat"})
+    said = "of='heat': this study has no constraints; leave it out for the objective"
+    assert (none.status_code, none.json()["detail"]) == (422, said)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path, capsys):
             backup(study.database, tmp_path / "none" / "a.db")
         assert backup(study.database, tmp_path / "old.db", replace=True) > 1000
     assert main(["backup", "--db", str(tmp_path / "a.db"), str(tmp_path / "old.db")]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already; give another name, or --replace" in capsys.readouterr().err
     assert main(["backup", "--db", str(tmp_path / "a.db"), str(tmp_path / "b.db"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["studies"] == 1
 

@@ -458,3 +458,12 @@ def test_a_retreat_is_explained(database_url):
         assert study.summary().last_retreat == event.step
         study.correct(study.events(kinds=["told"])[-1], heat=70.0)
         assert study.explain().retreat is None
+
+
+def test_nothing_is_predicted_of_a_constraint_where_there_are_none(tmp_path):
+    """The error ended with a list of what is allowed, and the list was empty."""
+    with Study.create(tmp_path / "s.db", "plain", wv.Box([(0, 1)]), "random") as plain:
+        plain.add([0.5], 1.0)
+        with pytest.raises(UnknownName, match=r"^of='heat': this study has no constraints; leave it out"):
+            plain.predict([[0.5]], of="heat")
+        assert plain.predict([[0.5]]) is not None

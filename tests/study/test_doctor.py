@@ -1,6 +1,7 @@
 """The doctor finds each fault by itself, says where it is, and finds nothing where there is none."""
 
 import json
+import math
 import shutil
 
 import pytest
@@ -9,7 +10,7 @@ from sqlalchemy import delete, insert, update
 import windvane as wv
 from windvane.cli import main
 from windvane.storage import Database
-from windvane.storage.schema import checkpoints, deliveries, events, studies
+from windvane.storage.schema import checkpoints, deliveries, events, studies, tokens, webhooks
 from windvane.study import Study
 from windvane.study.doctor import examine
 
@@ -78,11 +79,40 @@ def test_amended_studies_are_sound_as_well(database):
         ),
         (studies, {"head": 7}, {"name": "press"}, "its last record should be 7, and is 143"),
         (studies, {"tells": 7}, {"name": "press"}, "says tells = 7, but its journal has 70"),
-        (studies, {"pending": 7}, {"name": "press"}, "says pending = 7, but 1 trials are out"),
+        (studies, {"pending": 7}, {"name": "press"}, "says pending = 7, but 1 trial is out"),
         (events, {"x": "["}, {"study_id": 2, "seq": 4}, "study 'press': record 4: damaged"),
         (events, {"event": None}, {"study_id": 2, "seq": 4}, "record 4: damaged (a tell without its value"),
         (events, {"event": "[]"}, {"study_id": 2, "seq": 4}, "record 4: damaged"),
         (events, {"trial": 40}, {"study_id": 2, "seq": 3}, "asked for trial 40, where 2 is next"),
+        (studies, {"resets": 7}, {"name": "press"}, "says resets = 7, but its journal has "),
+        (studies, {"violations": 7}, {"name": "press"}, "says violations = 7, but its journal has 0"),
+        (
+            studies,
+            {"created": math.inf},
+            {"name": "press"},
+            "study 'press': says created = inf, which is no time",
+        ),
+        (
+            studies,
+            {"created": 1e15},
+            {"name": "press"},
+            "says created = 1000000000000000.0, which is no time",
+        ),
+        (studies, {"last_at": -math.inf}, {"name": "press"}, "says last_at = -inf, which is no time"),
+        (
+            events,
+            {"at": math.inf},
+            {"study_id": 2, "seq": 4},
+            "record 4: damaged (says at = inf, which is no time)",
+        ),
+        (
+            events,
+            {"y": math.inf},
+            {"study_id": 2, "seq": 4},
+            "record 4: damaged (says y = inf, which is not finite)",
+        ),
+        (events, {"time": math.inf}, {"study_id": 2, "seq": 4}, "record 4: damaged (says time = inf"),
+        (events, {"expires": math.inf}, {"study_id": 2, "seq": 3}, "record 3: damaged (says expires = inf"),
         (checkpoints, {"state": "{}"}, {"study_id": 2}, "checkpoint at record 0"),
     ],
 )
@@ -129,9 +159,17 @@ def test_expired_trials_and_webhooks_that_are_stuck(database):
     with database.link.writing() as connection:
         connection.execute(insert(deliveries), [{**late, "status": "due"}, {**late, "status": "given-up"}])
     found = [str(each) for each in examine(database, clock=lambda: 1e12) if each.level != "error"]
-    assert sum("1 of 1 trials that are out have expired" in each for each in found) == 2
-    assert any("1 webhook calls are due" in each and "windvane serve" in each for each in found)
+    assert sum("1 of 1 trial out has expired" in each for each in found) == 2
+    assert any("1 webhook call due for up to" in each and "windvane serve" in each for each in found)
     assert any("given up" in each for each in found)
+
+
+def test_tokens_and_webhooks_that_were_made_at_no_time(database):
+    database.tokens.add("ada")
+    hook = database.webhooks.add("http://127.0.0.1:1/")
+    for table in (tokens, webhooks):
+        change(database, table, {"created": math.inf})
+    assert [each.split(": says")[0] for each in errors(database)] == ["token 1", f"webhook {hook.id}"]
 
 
 def test_a_file_that_others_may_read(database, tmp_path):

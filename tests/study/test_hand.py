@@ -15,7 +15,8 @@ import windvane as wv
 from windvane.protocol import Record
 from windvane.storage import Database, journal
 from windvane.study import Study
-from windvane.study.amendments import renumbered, resets_now
+from windvane.study.amendments import resets_now
+from windvane.study.numbering import Numbering
 
 BOX = wv.Box([(0.0, 1.0), (0.0, 1.0)])
 MIXED = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 4), mode=wv.Choice(["a", "b"]))
@@ -616,9 +617,9 @@ def test_a_time_that_was_told_is_not_renumbered():
     """Not even one that is the number of its step."""
     record = Record(7, "told", 0.0, trial=None, x=[0.5], y=1.0, step=3, event={"time": 3.0}, time=3.0)
     taken = Record(9, "retracted", 0.0, event={"record": 2})
-    told = renumbered(record, [taken])
+    told = Numbering([taken]).now(record)
     assert (told.step, told.event["time"]) == (2, 3.0)
-    guessed = renumbered(replace(record, time=None), [taken])
+    guessed = Numbering([taken]).now(replace(record, time=None))
     assert (guessed.step, guessed.event["time"]) == (2, 2.0)
 
 
@@ -671,3 +672,31 @@ def test_resets_are_where_they_count_once_the_space_leaves_values_out(tmp_path):
         study.change_space(wv.Box([(0, 1)]))  # two of the three are back
         study.add([0.3], 1.0)
         assert last() == ("new valve", 14, 1)
+
+
+def test_where_nothing_counts_any_more_it_is_not_said_that_nothing_was_told(tmp_path):
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), "random", seed=0) as study:
+        study.add([0.9], 1.0)
+        study.change_space(wv.Box([(0, 0.5)]), "a shorter valve")
+        said = study.explain().text.splitlines()
+        assert said[1].startswith("None of what was told counts, so nothing is believed")
+        assert (
+            said[2]
+            == "By hand: the space was changed, and 1 observation outside it left out (a shorter valve)."
+        )
+        study.export(tmp_path / "s.csv")
+        other = Study.create(tmp_path / "t.db", "t", study.space, "random")
+        with (
+            other,
+            pytest.raises(wv.InvalidArgument, match="no observations, but 1 outside of the space"),
+        ):
+            other.import_log(tmp_path / "s.csv")
+
+
+def test_kinds_are_a_list(tmp_path):
+    study = Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), "random")
+    with (
+        study,
+        pytest.raises(wv.InvalidType, match=r"^kinds='told': must be a list of kinds, as in \['told'\]"),
+    ):
+        study.events(kinds="told")

@@ -16,8 +16,8 @@ from windvane.checks import one_of
 from windvane.cli import running
 from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
-from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
+from windvane.digits import counted
 from windvane.errors import InvalidArgument, StorageFailure, WindvaneError
 from windvane.experiments import evidence
 from windvane.experiments.executors import Workers

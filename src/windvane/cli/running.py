@@ -11,6 +11,7 @@ from typing import Any
 
 from windvane.checks import integer
 from windvane.cli import terminal
+from windvane.digits import counted
 from windvane.errors import AlgorithmFailed, InvalidArgument
 from windvane.experiments.evidence import Adopted
 from windvane.experiments.execution import execute
@@ -125,9 +126,7 @@ def watched(
 
 def said_of(console: Any, what: str, found: Adopted) -> None:
     """How many kept runs count, on which grounds, and which do not; `what` was taken up."""
-    checked = (
-        f", {terminal.counted(found.checked, 'cell')} checked by runs made anew" if found.checked else ""
-    )
+    checked = f", {counted(found.checked, 'cell')} checked by runs made anew" if found.checked else ""
     console.print(f"{what}{checked}.", highlight=False, markup=False)
     for cell in found.changed:
         console.print(f"  comes out otherwise now: {cell}", highlight=False, markup=False)

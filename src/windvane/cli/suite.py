@@ -13,7 +13,7 @@ from typing import Any
 from windvane.cli import running
 from windvane.cli.running import EXTRA
 from windvane.cli.tables import draw
-from windvane.cli.terminal import counted
+from windvane.digits import counted
 from windvane.errors import InvalidArgument
 from windvane.experiments import adaptivity, adaptivity_page, contest, evidence, race, suite
 from windvane.experiments.executors import Workers

@@ -14,10 +14,8 @@ from windvane.client.transport import Request, Transport
 from windvane.errors import InvalidArgument
 from windvane.protocol import Summary
 from windvane.protocol.checks import metadata_of
-from windvane.protocol.requests import given, space_json
+from windvane.protocol.requests import DAY, given, space_json
 from windvane.spaces import Domain
-
-DAY = 86_400.0
 
 
 class Client:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from windvane.algorithms import ALGORITHMS
 from windvane.checks import one_of
 from windvane.entries import Entry, parse
-from windvane.errors import InvalidArgument, WindvaneError
+from windvane.errors import InvalidArgument, UnknownName, WindvaneError
 from windvane.experiments import spelling
 from windvane.experiments.experiment import Cell
 from windvane.experiments.measures import optimizer_for, own_algorithm, own_signature
@@ -132,12 +132,19 @@ def arena(entry: Entry, seed: int, label: str | None = None) -> Arena:
     allowed = [option for option in known if option not in ("seed", "values")]
     options = {name: Path(value).resolve() if name in PATHS else value for name, value in entry.options}
     for option in options:
-        one_of(f"--tasks {entry.name}: option", option, allowed)
+        _option(f"--tasks {entry.name}", option, allowed)
     try:
         built = task(entry.name, **options, **({"seed": seed} if "seed" in known else {}))
     except WindvaneError as error:
         raise type(error)(f"{label or entry.label}: {error}") from None
     return Arena(label or entry.label, call(entry.name, **options), built)
+
+
+def _option(where: str, option: str, allowed: Collection[str]) -> None:
+    """An error unless there is such an option."""
+    if not allowed:
+        raise UnknownName(f"{where}: option={option!r}: it has no options")
+    one_of(f"{where}: option", option, allowed)
 
 
 def _sourced(entry: Entry, data: Path | None) -> Entry:
@@ -166,7 +173,7 @@ def contestants(texts: Sequence[str] | None) -> list[Entry]:
         name = one_of("--algorithms", entry.name, ALGORITHMS)
         allowed = [known for known in ALGORITHMS[name].options if known not in OBJECTS]
         for option in entry.keywords():
-            one_of(f"--algorithms {name}: option", option, (*allowed, spelling.BLIND))
+            _option(f"--algorithms {name}", option, (*allowed, spelling.BLIND))
         spelling.label(entry), spelling.options(entry)  # refuse what is misspelt
     return entries
 
@@ -184,7 +191,7 @@ def _own(entry: Entry) -> None:
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
     for option in entry.keywords():
         if not takes_all:
-            one_of(f"--algorithms {entry.name}: option", option, names)
+            _option(f"--algorithms {entry.name}", option, names)
     told = (*TOLD, "horizon", "rate", "seed", *OF_LIMITS, *entry.keywords())
     for p in parameters[1:]:
         needed = p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from windvane.checks import one_of
 from windvane.constraints import Constraint
-from windvane.errors import InvalidArgument, InvalidType
+from windvane.errors import InvalidArgument, InvalidType, UnknownName
 from windvane.reading import Reading, outcomes_of
 
 
@@ -47,3 +47,11 @@ def check_names(outcomes: Iterable[str], constraints: Mapping[str, Constraint]) 
         if not constraints:
             raise InvalidArgument(f"outcomes: {name!r} is told, but this study has no constraints")
         one_of("outcomes", name, constraints)
+
+
+def check_of(of: str | None, constraints: Mapping[str, Constraint]) -> None:
+    """An error unless what is to be predicted is the objective, or a constraint of the study."""
+    if of is not None and not constraints:
+        raise UnknownName(f"of={of!r}: this study has no constraints; leave it out for the objective")
+    if of is not None:
+        one_of("of", of, constraints)

@@ -93,6 +93,19 @@ class Record:
             return Event.from_dict({**self.event, "x": self.x, "y": self.y})
 
     @property
+    def clock(self) -> float | None:
+        """The caller's time at this record; None if nobody told one.
+
+        The model then counts from the last observation that there was, so that its time is the step, or later
+        by as many as were taken back since: no later than the number of the record.
+        """
+        time: float | None = (self.event or {}).get("time")
+        if self.time is not None or time is None or self.step is None:
+            return time
+        counted = self.step <= time <= max(self.step, self.seq) and time == int(time)
+        return None if counted else time
+
+    @property
     def told(self) -> dict[str, Any]:
         """What the optimiser was told at a tell, beside point and time; records of old have a value only."""
         event = self.event or {}

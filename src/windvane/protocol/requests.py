@@ -20,6 +20,7 @@ from windvane.spaces.base import Domain
 from windvane.spelling import plain, space_to_json
 
 UNSET: Any = object()  # an argument that was left out, where None means something
+DAY = 86_400.0  # seconds after which a trial is not waited for, unless the study says otherwise
 
 
 def time_of(time: Any) -> float | None:
@@ -244,6 +245,8 @@ class EventsQuery(NamedTuple):
         """Checked."""
         start = integer("after", after, at_least=0, at_most=LAST)
         most = None if limit is None else integer("limit", limit, at_least=1, at_most=LAST)
+        if isinstance(kinds, str):
+            raise InvalidType(f"kinds={kinds!r}: must be a list of kinds, as in [{kinds!r}]")
         wanted = None if kinds is None else [one_of("kinds", kind, KINDS) for kind in kinds]
         return EventsQuery(start, most, wanted, resets, violations, newest)
 

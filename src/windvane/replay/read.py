@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from windvane.checks import one_of
+from windvane.digits import counted
 from windvane.errors import InvalidArgument, InvalidType, StorageFailure, WindvaneError
 from windvane.replay.cells import missing, point
 from windvane.replay.checked import Checked, assembled, checked, gone
@@ -98,7 +99,9 @@ class LogStream:
 
     def empty(self) -> InvalidArgument:
         """The error about a log without observations."""
-        why = f"; {self.skipped} without a value were skipped" if self.skipped else ""
+        why = f", but {self.skipped} without a value" if self.skipped else ""
+        if self.outside:
+            why += f", but {self.outside} outside of the space, which has changed since"
         return InvalidArgument(f"{self.path}: has no observations{why}")
 
 
@@ -158,11 +161,10 @@ def read_log(
             on_progress(len(rows))
     if all(row.gone for row in rows):
         raise log.empty()
-    notes = [f"{log.skipped} observations without a value were skipped."] if log.skipped else []
+    notes = [f"Skipped: {counted(log.skipped, 'observation')} without a value."] if log.skipped else []
     if log.outside:
-        notes.append(
-            f"{log.outside} observations from before the space changed lie outside, and are left out."
-        )
+        left = counted(log.outside, "observation")
+        notes.append(f"Left out: {left} outside of the space, which has changed since.")
     return assembled(rows, resets, log.path, metadata=metadata, outcomes=outcomes, sort=sort, notes=notes)
 
 

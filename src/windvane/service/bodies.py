@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from windvane.protocol.requests import DAY
 from windvane.service import limits
 
 Scalar = Annotated[str, Field(max_length=1000)] | bool | int | float
@@ -179,7 +180,7 @@ class CreateBody(Body):
     seed: Annotated[int, Field(ge=0, le=limits.SEED)] | None = None
     expires_after: Annotated[
         Positive | None, Field(description="seconds until a trial expires; null: never")
-    ] = 86400.0
+    ] = DAY
     exist_ok: Annotated[
         bool,
         Field(

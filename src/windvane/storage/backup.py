@@ -27,7 +27,7 @@ def backup(database: Database, path: str | os.PathLike[str], *, replace: bool = 
     if target.is_dir():
         raise InvalidArgument(f"{target}: is a folder; must be a file")
     if target.exists() and not replace:
-        raise Conflict(f"{target}: is there already; give another name, or say that it may be replaced")
+        raise Conflict(f"{target}: is there already; give another name, or --replace (replace=True)")
     source = Path(database.link.where)
     if target.exists() and target.samefile(source):
         raise InvalidArgument(f"{target}: is the database itself")

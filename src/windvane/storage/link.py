@@ -319,12 +319,11 @@ def _answering(connection: Connection) -> Connection:
 
 
 def _engine(place: Any, kind: str) -> Engine:
+    pool: Any = {"pool_size": CONNECTIONS, "max_overflow": CONNECTIONS, "pool_timeout": WAIT}
     if kind == "postgresql":
         engine = create_engine(
             place,
-            pool_size=CONNECTIONS,
-            max_overflow=CONNECTIONS,
-            pool_timeout=WAIT,
+            **pool,
             pool_use_lifo=True,  # a server's process has at hand what it did last
             isolation_level="READ COMMITTED",  # whatever the server's default: see journal.lock
             connect_args={name: value for name, value in REACH.items() if name not in place.query},
@@ -333,9 +332,7 @@ def _engine(place: Any, kind: str) -> Engine:
         return engine
     engine = create_engine(
         place,
-        pool_size=CONNECTIONS,
-        max_overflow=CONNECTIONS,
-        pool_timeout=WAIT,
+        **pool,
         pool_reset_on_return=None,  # see _reset
         connect_args={"timeout": WAIT},
     )

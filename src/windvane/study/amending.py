@@ -20,6 +20,7 @@ from windvane.storage import AMENDING, Record, journal
 from windvane.study.amendments import SecondReading, check_change, check_starts, right_values, told_of
 from windvane.study.definition import remake
 from windvane.study.live import Live, UnwrittenStep
+from windvane.study.numbering import packed
 from windvane.study.session import Session, reused
 
 OUTSIDE = "outside the space as it is now"
@@ -118,7 +119,8 @@ def change_space(
             if not inside(space, trial.x):
                 step.write("expired", trial=trial.number, x=trial.x, reason=OUTSIDE)
         out = begun.outside
-        event = {"space": encode(space), "was": definition["space"], "left_out": len(out), "outside": out}
+        left = {"left_out": len(out), "outside": packed(out)}
+        event = {"space": encode(space), "was": definition["space"], **left}
         step.redefined = changed, start
         record = step.amend(
             "redefined",

@@ -8,6 +8,7 @@ before the record in question; a space that has changed is followed from the beg
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -25,6 +26,7 @@ from windvane.spaces import Arms, Box, Candidates, Space
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Record, journal
 from windvane.study.live import Live
+from windvane.study.numbering import Numbering, renumbered
 
 BATCH = 1000  # records read at once
 
@@ -79,8 +81,9 @@ class SecondReading:
     """The journal followed once more. `start` is the record after which that began.
 
     `undone` are records at which there was a reset and now there is none, `new` the events of those at which
-    there is one now, each with the number of its record; `outside` are those whose point lies outside the
-    space.
+    there is one now, each with the number of its record; `last` is that of the last reset, if there was one
+    at its record before, since it says something else by now. `outside` are those whose point lies outside
+    the space.
     """
 
     live: Live
@@ -88,6 +91,7 @@ class SecondReading:
     start: int
     undone: list[int] = field(default_factory=list)
     new: list[dict[str, Any]] = field(default_factory=list)
+    last: dict[str, Any] | None = None
     outside: list[int] = field(default_factory=list)
     states: dict[int, Any] = field(default_factory=dict)  # checkpoints on the way
 
@@ -108,16 +112,20 @@ class SecondReading:
 
     def _follow(self, record: Record) -> None:
         event = follow(self.live, record, self.right)
+        if record.kind == "reset":
+            self.last = None
         if record.kind != "told":
             return
         if event is None and (record.seq not in self.right or self.right[record.seq]):
             self.outside.append(record.seq)
-        now = event is not None and event.reset
-        if record.reset and not now:
-            self.undone.append(record.seq)
-        elif event is not None and now and not record.reset:
-            told = record.time is not None
-            self.new.append({"record": record.seq, "time_told": told, **event.as_dict()})
+        if event is None or not event.reset:
+            if record.reset:
+                self.undone.append(record.seq)
+            return
+        said = {"record": record.seq, "time_told": record.time is not None, **event.as_dict()}
+        self.last = said if record.reset else None
+        if not record.reset:
+            self.new.append(said)
 
     def account(self) -> dict[str, Any]:
         """What has come of it, as plain JSON."""
@@ -126,13 +134,15 @@ class SecondReading:
             "from": self.start,
             "undone": self.undone,
             "new": self.new,
+            "last": self.last,
             "size": optimizer.size,
             "observations": optimizer.step - 1,
         }
 
 
-def as_they_count(told: Iterable[Record], amending: Iterable[Record], space: Domain) -> list[Record]:
-    """Records of tells with their right values, without those taken back and those outside the space."""
+def as_they_count(told: Iterable[Record], amending: Sequence[Record], space: Domain) -> list[Record]:
+    """Records of tells with their right values and steps, without those taken back and those outside."""
+    numbering = Numbering(amending)
     right = {_event(each)["record"]: each for each in amending if each.kind != "redefined"}
     found = []
     for record in told:
@@ -143,7 +153,7 @@ def as_they_count(told: Iterable[Record], amending: Iterable[Record], space: Dom
             said = _event(word).get("outcomes") or {}
             names = tuple(name for name, outcome in said.items() if outcome["violated"])
             record = replace(retold(record, told_of(word)), violated=names)
-        found.append(record)
+        found.append(numbering.now(record))
     return found
 
 
@@ -152,23 +162,43 @@ def resets_now(resets: Iterable[Record], amending: Sequence[Record]) -> list[Rec
 
     `resets` are those at which there was one; of a record, the latest amendment that has followed it counts.
     """
-
-    def word(seq: int) -> Record | None:
-        covering = (
-            each for each in amending if each.event is not None and each.event["from"] < seq < each.seq
-        )
-        return max(covering, key=lambda each: each.seq, default=None)
-
+    word, numbering = _Words(amending), Numbering(amending)
+    undone = {each.seq: frozenset(_event(each)["undone"]) for each in amending}
     found = {}
     for record in resets:
-        said = word(record.seq)
-        if said is None or record.seq not in _event(said)["undone"]:
-            found[record.seq] = renumbered(record, amending)
+        said = word.of(record.seq)
+        if said is None or record.seq not in undone[said.seq]:
+            found[record.seq] = numbering.now(record)
+            again = said and _event(said).get("last")  # amendments of earlier versions do not say
+            if again and again["record"] == record.seq:
+                found[record.seq] = _reset(record, again)
     for amendment in amending:
         for event in _event(amendment)["new"]:
-            if word(event["record"]) is amendment:
-                found[event["record"]] = _reset(amendment, event)  # none since has to do with it
+            if word.of(event["record"]) is amendment:
+                told = Record(event["record"], "told", amendment.at)
+                found[told.seq] = _reset(told, event)  # no amendment since has to do with it
     return [found[seq] for seq in sorted(found)]
+
+
+class _Words:
+    """Which amendment followed a record last: each follows those after the one that it starts `from`."""
+
+    def __init__(self, amending: Sequence[Record]) -> None:
+        self._starts: list[int] = []  # ascending, and so are the numbers of the amendments
+        self._latest: list[Record] = []
+        for each in amending:
+            start = _event(each)["from"]
+            while self._starts and self._starts[-1] >= start:
+                self._starts.pop()
+                self._latest.pop()
+            self._starts.append(start)
+            self._latest.append(each)
+
+    def of(self, seq: int) -> Record | None:
+        """That of the record `seq`, if there is one."""
+        place = bisect_left(self._starts, seq)
+        found = self._latest[place - 1] if place else None
+        return found if found is not None and seq < found.seq else None
 
 
 def _event(record: Record) -> Mapping[str, Any]:
@@ -176,47 +206,14 @@ def _event(record: Record) -> Mapping[str, Any]:
     return record.event
 
 
-def _reset(amendment: Record, event: Mapping[str, Any]) -> Record:
+def _reset(record: Record, event: Mapping[str, Any]) -> Record:
+    """A record with the reset that there is now."""
     said = {name: value for name, value in event.items() if name not in ("record", "time_told")}
     told = event.get("time_told")  # amendments of earlier versions do not say
     if told is False:
-        said["time"] = float(event["step"])
-    return Record(
-        event["record"],
-        "told",
-        amendment.at,
-        x=event["x"],
-        y=event["y"],
-        step=event["step"],
-        reset=True,
-        reason=event["reason"],
-        event=said,
-        time=event["time"] if told else None,
-    )
-
-
-def renumbered(record: Record, amending: Sequence[Record]) -> Record:
-    """With the step that it has by what counts now before it, which is its time if none was told."""
-    if record.step is None:
-        return record
-    then, now = _gone([each for each in amending if each.seq < record.seq]), _gone(amending)
-    step = record.step + sum(seq < record.seq for seq in then) - sum(seq < record.seq for seq in now)
-    event = {**_event(record), "step": step}
-    if record.time is None and event.get("time") == record.step:
-        event["time"] = float(step)
-    return replace(record, step=step, event=event)
-
-
-def _gone(amending: Iterable[Record]) -> set[int]:
-    """The records of tells that do not count: taken back, or outside the space that was the last."""
-    taken: set[int] = set()
-    outside: Iterable[int] = ()
-    for each in amending:
-        if each.kind == "retracted":
-            taken.add(_event(each)["record"])
-        elif each.kind == "redefined":
-            outside = _event(each).get("outside", ())  # amendments of earlier versions do not say
-    return taken.union(outside)
+        said = renumbered(said, said["step"], 0, timed=False)
+    same = {name: said[name] for name in ("x", "y", "step", "reason")}
+    return replace(record, **same, reset=True, event=said, time=said["time"] if told else None)
 
 
 def check_change(old: Domain, new: Any) -> None:

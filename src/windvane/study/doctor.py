@@ -7,6 +7,7 @@ older schema is brought up to date, as whenever a database is opened.
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import time as clocks
@@ -20,13 +21,16 @@ from sqlalchemy import Connection, Row, func, select, text
 
 from windvane.algorithms import ALGORITHMS
 from windvane.codec import decode
+from windvane.digits import counted
 from windvane.errors import CorruptState, WindvaneError
+from windvane.moments import utc
 from windvane.spaces.base import Domain
 from windvane.storage import AMENDING, Database
 from windvane.storage.records import dumps, record_of
-from windvane.storage.schema import checkpoints, deliveries, events, studies
+from windvane.storage.schema import checkpoints, deliveries, events, studies, tokens, webhooks
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live
+from windvane.study.numbering import left_out
 
 Level = Literal["note", "warning", "error"]
 BATCH = 1000  # records read at once
@@ -34,7 +38,14 @@ STUCK = 600.0  # seconds that a webhook may be late before it is said
 LARGE = 256 * 2**20  # bytes of a log that is not copied back
 REBUILD = "`windvane study rebuild NAME` makes the checkpoints anew from the journal"
 RESTORE = "Restore the database from a backup"
-COUNTERS = {"tells": "told", "failed": "failed", "trials": "asked"}  # of a study, and the records they count
+COUNTERS = {  # of a study, and the records they count
+    "tells": "told",
+    "failed": "failed",
+    "trials": "asked",
+    "resets": "reset at",
+    "violations": "beyond a limit at",
+}
+NUMBERS = ("y", "time", "expires")  # of a record; none, or finite
 
 
 @dataclass(frozen=True)
@@ -115,7 +126,7 @@ def _pages(connection: Connection) -> Iterator[Finding]:
         yield Finding("error", None, f"the file is damaged: {'; '.join(said)}", RESTORE)
     lost = Counter(str(row[0]) for row in connection.execute(text("PRAGMA foreign_key_check")))
     for table, count in lost.items():
-        yield Finding("error", None, f"{count} rows of {table} belong to nothing", RESTORE)
+        yield Finding("error", None, f"{table}: {counted(count, 'row')} without what it belongs to", RESTORE)
 
 
 # -- a study ------------------------------------------------------------------------------------------------
@@ -123,7 +134,7 @@ def _pages(connection: Connection) -> Iterator[Finding]:
 
 def _study(connection: Connection, row: Row[Any], deep: bool, now: float) -> Iterator[Said]:
     sound = True
-    for said in _definition(row):
+    for said in (*_definition(row), *_moments(row, "created", "last_at")):
         yield said
         sound = False
     counts: Counter[str] = Counter()
@@ -136,10 +147,12 @@ def _study(connection: Connection, row: Row[Any], deep: bool, now: float) -> Ite
             what = f"says {column} = {getattr(row, column)}, but its journal has {counts[kind]}"
             yield "error", what, RESTORE
     if sound and row.pending != len(asked):
-        yield "error", f"says pending = {row.pending}, but {len(asked)} trials are out", REBUILD
+        out = f"{counted(len(asked), 'trial')} {'is' if len(asked) == 1 else 'are'} out"
+        yield "error", f"says pending = {row.pending}, but {out}", REBUILD
     late = sum(expires is not None and expires <= now for expires in asked.values())
     if late:
-        yield "note", f"{late} of {len(asked)} trials that are out have expired", "The next step records that"
+        what = f"{late} of {counted(len(asked), 'trial')} out {'has' if late == 1 else 'have'} expired"
+        yield "note", what, "The next step records that"
     if sound:
         yield from _checkpoints(connection, row, deep)
 
@@ -155,6 +168,16 @@ def _definition(row: Row[Any]) -> Iterator[Said]:
             yield "warning", f"its algorithm, {definition['algorithm']!r}, is not known here", ""
     except (ValueError, KeyError, TypeError, WindvaneError) as error:
         yield "error", f"its definition is damaged ({error})", RESTORE
+
+
+def _moments(row: Any, *columns: str) -> Iterator[Said]:
+    """Times that are none: what shows them, or sends them as JSON, would end in an error."""
+    for column in columns:
+        value = getattr(row, column)
+        try:
+            _ = value is None or utc(value)
+        except (ValueError, TypeError, OverflowError, OSError):
+            yield "error", f"says {column} = {value!r}, which is no time", RESTORE
 
 
 def _journal(
@@ -179,13 +202,19 @@ def _journal(
         if len(batch) < BATCH:
             break
     if bad > 5:
-        yield "error", f"{bad - 5} more records are damaged", RESTORE
+        yield "error", f"damaged as well: {counted(bad - 5, 'more record')}", RESTORE
     if last != row.head:
         yield "error", f"its last record should be {row.head}, and is {last}", RESTORE
 
 
 def _record(row: Row[Any], counts: Counter[str], asked: dict[int, float | None]) -> None:
     record = record_of(row._mapping)
+    for _level, said, _advice in _moments(row, "at"):
+        raise CorruptState(said)
+    for name in NUMBERS:
+        value = getattr(record, name)
+        if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
+            raise CorruptState(f"says {name} = {value!r}, which is not finite")
     if record.kind == "told" and (record.event is None or record.y is None or record.x is None):
         raise CorruptState("a tell without its value, point or event")
     if record.kind == "told":
@@ -200,7 +229,11 @@ def _record(row: Row[Any], counts: Counter[str], asked: dict[int, float | None])
         raise CorruptState(f"{record.kind}, but no trial is named")
     if record.kind in AMENDING and record.event is None:
         raise CorruptState("amends others, but does not say which")
-    counts[record.kind] += 1
+    if record.kind == "redefined":
+        left_out(record)
+    counts.update(
+        {record.kind: 1, "reset at": int(record.reset), "beyond a limit at": int(bool(record.violated))}
+    )
 
 
 def _checkpoints(connection: Connection, row: Row[Any], deep: bool) -> Iterator[Said]:
@@ -242,19 +275,27 @@ def _follow(connection: Connection, study_id: int, live: Live, end: int, right: 
             follow(live, record_of(row._mapping), right)
 
 
-# -- webhooks -----------------------------------------------------------------------------------------------
+# -- tokens and webhooks -----------------------------------------------------------------------------------
 
 
 def _webhooks(connection: Connection, now: float) -> Iterator[Finding]:
+    for table in (tokens, webhooks):
+        for row in connection.execute(select(table).order_by(table.c.id)):
+            for level, what, advice in _moments(row, "created"):
+                yield Finding(
+                    level, None, f"{table.name.removeprefix('windvane_')[:-1]} {row.id}: {what}", advice
+                )
     late = (deliveries.c.status == "due", deliveries.c.not_before < now - STUCK)
     count, oldest, tried = connection.execute(
         select(func.count(), func.min(deliveries.c.not_before), func.max(deliveries.c.attempts)).where(*late)
     ).one()
     if count:
-        said = f"{count} webhook calls are due for up to {(now - oldest) / 60:.0f} minutes"
+        said = (
+            f"{counted(count, 'webhook call')} due for up to {counted(round((now - oldest) / 60), 'minute')}"
+        )
         why = "Only `windvane serve` sends them; does it run?" if not tried else "Is whom they call there?"
         yield Finding("warning", None, said, why)
     lost = connection.execute(select(func.count()).where(deliveries.c.status == "given-up")).scalar_one()
     if lost:
-        said = f"{lost} webhook calls were given up after many attempts"
+        said = f"{counted(lost, 'webhook call')} given up after many attempts"
         yield Finding("warning", None, said, "`windvane webhook list` says which and why")

@@ -181,6 +181,8 @@ def explain(
     residuals = _residuals(events, optimizer)
     since = [each.seq for each in (*amending[-1:], *([last] if last is not None else []))]
     current = bool(recent) and recent[-1].seq >= max(since, default=0)  # what it said still holds
+    timed = not amending or any(record.clock is not None for record in recent)
+    times = _times(optimizer, timed)
     start = decode(summary.definition.get("options", {}).get("start"))
 
     def where(x: Any) -> str:
@@ -196,7 +198,7 @@ def explain(
         failed=summary.failed,
         reset=reset,
         belief=belief,
-        data=_in_use(optimizer),
+        data=_in_use(optimizer, times),
         coverage=None if residuals is None else coverage_of(residuals, LEVEL),
         half=None if residuals is None else coverage_of(residuals, 0.5),
         nearest=_nearest(events, optimizer.composition.window.low),
@@ -218,8 +220,8 @@ def explain(
         safe=optimizer.safe,
         retreat=retreat(optimizer, events[-1] if current else None, recent, start, where),
         last_retreat=summary.last_retreat,
-        step_times=_changes(optimizer) if events else {},
-        step_length=_step_length(optimizer),
+        step_times=_changes(optimizer, times) if events else {},
+        step_length=_step_length(optimizer, times),
     )
 
 
@@ -344,36 +346,40 @@ def _rival(
     return f"the point told last, {_where(x, space)}", float(means[0]), float(stds[0])
 
 
-def _times(optimizer: Optimizer) -> dict[int, float]:
-    """The times of the observations in use as they were told, by step; empty if they cannot be known."""
+def _times(optimizer: Optimizer, timed: bool) -> dict[int, float]:
+    """The times of the observations in use as they were told, by step; empty if they cannot be known.
+
+    Where none was told they are the steps, though the model has gaps where values were taken back.
+    """
     data, last = optimizer.data, optimizer.last_time
+    if not timed:
+        return {step: float(step) for step in data.steps.tolist()}
     if last is None or not len(data) or data.steps[-1] != optimizer.step - 1:  # the last is not in use
         return {}
     told = last - (data.times[-1] - data.times)
     return dict(zip(data.steps.tolist(), told.tolist(), strict=True))
 
 
-def _changes(optimizer: Optimizer) -> dict[int, float]:
+def _changes(optimizer: Optimizer, times: Mapping[int, float]) -> dict[int, float]:
     """When what hypotheses believe in happened, of those steps that their names have in them."""
     named = {step_of_change(name) for name in optimizer.beliefs}
-    return {step: time for step, time in _times(optimizer).items() if step in named}
+    return {step: time for step, time in times.items() if step in named}
 
 
-def _step_length(optimizer: Optimizer) -> float | None:
+def _step_length(optimizer: Optimizer, times: Mapping[int, float]) -> float | None:
     """How long a step of the hypotheses is; None where nobody told a time."""
     interval: float | None = getattr(optimizer.model, "interval", None)  # if its hypotheses count in steps
-    return None if all(step == time for step, time in _times(optimizer).items()) else interval
+    return None if all(step == time for step, time in times.items()) else interval
 
 
-def _in_use(optimizer: Optimizer) -> InUse:
+def _in_use(optimizer: Optimizer, times: Mapping[int, float]) -> InUse:
     data = optimizer.data
     if not len(data):
         return InUse(0, None, None, None, None)
     ages = optimizer.step - 1 - data.steps
     oldest = int(data.steps.min())
     span = float(data.times.max() - data.times.min())
-    first = _times(optimizer).get(oldest)
-    return InUse(len(data), oldest, int(ages.max()), float(np.median(ages)), span, first)
+    return InUse(len(data), oldest, int(ages.max()), float(np.median(ages)), span, times.get(oldest))
 
 
 def _residuals(events: Sequence[Mapping[str, Any]], optimizer: Optimizer) -> Array | None:

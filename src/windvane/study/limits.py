@@ -17,7 +17,7 @@ from windvane.moments import place_text
 from windvane.optimizer import Optimizer
 from windvane.spelling import plain
 from windvane.storage import Record
-from windvane.study.amendments import renumbered
+from windvane.study.numbering import Numbering
 
 Where = Callable[[Any], str]  # a point in words
 
@@ -84,7 +84,7 @@ def reports(
     told = believed(optimizer, x) if x is not None and optimizer.constraints else {}
     beyond = _as_they_count(violations, amending)
     gone = {each.event["record"] for each in amending if each.kind == "retracted" and each.event is not None}
-    found = []
+    numbering, found = Numbering(amending), []
     for name, constraint in optimizer.constraints.items():
         broken = [record for record, names in beyond if name in names]
         renewed = [each for each in resets if name in each.outcome_resets and each.seq not in gone]
@@ -98,9 +98,9 @@ def reports(
                 size=sizes.get(name, 0),
                 **told.get(name, {}),
                 violations=len(broken),
-                last_violation=_violation(renumbered(broken[-1], amending), name, where) if broken else None,
+                last_violation=_violation(numbering.now(broken[-1]), name, where) if broken else None,
                 resets=len(renewed),
-                last_reset=_reset(renumbered(renewed[-1], amending), name) if renewed else None,
+                last_reset=_reset(numbering.now(renewed[-1]), name) if renewed else None,
             )
         )
     return tuple(found)

@@ -18,8 +18,9 @@ from windvane.errors import CorruptState, InvalidType, UnknownName
 from windvane.optimizer import Optimizer
 from windvane.protocol import AMENDING, Record, StudyProtocol, Summary, Trial
 from windvane.protocol.checks import duration, metadata_of, study_name, trial_number
-from windvane.protocol.measured import Measured
+from windvane.protocol.measured import Measured, check_of
 from windvane.protocol.requests import (
+    DAY,
     UNSET,
     AmendRequest,
     AskRequest,
@@ -39,7 +40,6 @@ from windvane.study.explain import RECENT, Explanation, explain
 from windvane.study.live import Live, UnwrittenStep
 from windvane.study.session import Session
 
-DAY = 86_400.0
 Clock = Callable[[], float]
 
 
@@ -288,6 +288,7 @@ class Study(StudyProtocol):
 
     def predict(self, points: Any, time: Time = None, *, of: str | None = None) -> tuple[Array, Array]:
         live = self.snapshot()
+        check_of(of, live.optimizer.constraints)
         return live.optimizer.predict(points, live.not_before(time_of(time)), of=of)
 
     def feasibility(self, points: Any, time: Time = None) -> dict[str, Array]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from windvane.digits import estimate, number, rounded
+from windvane.digits import counted, estimate, number, rounded
 from windvane.moments import in_times, is_date, place_text, span_text, utc
 from windvane.study.limits import sentences
 
@@ -21,12 +21,14 @@ COUNTS_IN_STEPS = re.compile(r"\bsteps?\b(?! \d)")  # "3 % per step", "24 steps"
 def text(found: Explanation) -> str:
     """The whole explanation."""
     head = (
-        f"{found.study} ({found.algorithm}, {found.goal}): {_count(found.tells, 'observation')} told, "
-        f"{_count(found.resets, 'reset')}, {_count(found.pending, 'trial')} outstanding, "
+        f"{found.study} ({found.algorithm}, {found.goal}): {counted(found.tells, 'observation')} told, "
+        f"{counted(found.resets, 'reset')}, {counted(found.pending, 'trial')} outstanding, "
         f"{found.failed} failed."
     )
     if found.belief is None:
-        return f"{head}\nNothing has been told yet, so nothing is believed and nothing can be explained."
+        what = "None of what was told counts" if found.tells else "Nothing has been told yet"
+        none = f"{what}, so nothing is believed and nothing can be explained."
+        return "\n".join(part for part in (head, none, _about_amendments(found)) if part)
     parts = [
         head,
         _about_reset(found),
@@ -39,10 +41,6 @@ def text(found: Explanation) -> str:
     return "\n".join(part for part in (*parts, _about_coverage(found)) if part)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def _about_reset(found: Explanation) -> str:
     reset = found.reset
     if reset is None:
@@ -51,15 +49,17 @@ def _about_reset(found: Explanation) -> str:
             near = f" The closest to one lately: a statistic of {100 * found.nearest:.0f} % of its threshold."
         return f"There has been no reset: nothing was thrown away as contradicted.{near}"
     ago = (
-        "at the last observation" if reset.steps_ago == 0 else f"{_count(reset.steps_ago, 'observation')} ago"
+        "at the last observation"
+        if reset.steps_ago == 0
+        else f"{counted(reset.steps_ago, 'observation')} ago"
     )
     if reset.kind == "asked":
-        since = f"{_count(reset.steps_ago, 'observation')} since" if reset.steps_ago else "none since"
+        since = f"{counted(reset.steps_ago, 'observation')} since" if reset.steps_ago else "none since"
         return (
             f"A reset was asked for after {place_text(reset.step, reset.time)}, {since} (recorded "
             f"{utc(reset.at)}): {_line(reset.reason)}. All that was told before it is of the past."
         )
-    kept = f"{_count(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
+    kept = f"{counted(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
     when = f"at {place_text(reset.step, reset.time)}, {ago} (recorded {utc(reset.at)}), {kept}"
     seen = (
         f"expected {estimate(reset.expected, reset.spread)} at {reset.where}, saw {number(reset.seen)}: "
@@ -95,7 +95,7 @@ def _about_belief_in_change(reset: LastReset, when: str, seen: str) -> str:
         "return": "What was measured then is used again.",
     }.get(change.get("kind", ""), "")
     late = reset.step - change.get("step", reset.step)
-    noticed = f"after {_count(late, 'more observation')}" if late > 0 else "at once"
+    noticed = f"after {counted(late, 'more observation')}" if late > 0 else "at once"
     certain = f"It was certain enough {noticed}; the last reset was {when}."
     last = f"The observation that settled it: {seen}"
     parts = (f"{reason[0].upper()}{reason[1:]}.", moved, certain, last, reset.false_alarm.words)
@@ -116,7 +116,7 @@ def _amendment(one: Mapping[str, Any], units: Mapping[str, str]) -> str:
     if one["kind"] == "redefined":
         out = one["left_out"]
         left = (
-            f"{_count(out, 'observation')} outside it left out" if out else "everything measured lies in it"
+            f"{counted(out, 'observation')} outside it left out" if out else "everything measured lies in it"
         )
         what = f"the space was changed, and {left}"
     else:
@@ -125,8 +125,8 @@ def _amendment(one: Mapping[str, Any], units: Mapping[str, str]) -> str:
         done = "taken back" if one["kind"] == "retracted" else f"corrected to {number(one['y'])}"
         what = ", ".join(parts) or f"the value of {of}, {number(one['was'])}, was {done}"
     why = f" ({_line(one['reason'])})" if one["reason"] else ""
-    gone = f", and {_count(one['undone'], 'reset')} with it" if one["undone"] else ""
-    new = f", which gave {_count(one['new'], 'reset')} that had not been" if one["new"] else ""
+    gone = f", and {counted(one['undone'], 'reset')} with it" if one["undone"] else ""
+    new = f", which gave {counted(one['new'], 'reset')} that had not been" if one["new"] else ""
     return f"{what}{why}{gone}{new}"
 
 
@@ -209,7 +209,7 @@ def _about_data(found: Explanation) -> str:
     span = f", over {span_text(data.span, dates)}{'' if dates else ' units of time'}" if told else ""
     return (
         f"{data.size} {use} in use, the oldest from {place_text(data.oldest_step, data.oldest_time)}, "
-        f"{_count(data.oldest_age, 'step')} old (median {data.median_age:g}){span}."
+        f"{counted(data.oldest_age, 'step')} old (median {data.median_age:g}){span}."
     )
 
 

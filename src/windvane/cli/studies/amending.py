@@ -20,6 +20,7 @@ from windvane.cli.studies.common import (
 from windvane.cli.studies.limits import add_outcomes, check_known, outcomes_from
 from windvane.cli.verbs import VerbParser
 from windvane.constraints import Constraint
+from windvane.digits import counted
 from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.protocol.corrections import Correction
@@ -128,5 +129,6 @@ def _said(given: argparse.Namespace, record: Any, what: str) -> None:
     of = f"record {event['record']}" if record.trial is None else f"trial {record.trial}"
     lines = [f"{of}: {what}; {event['size']} in use"]
     if event["undone"] or event["new"]:
-        lines.append(f"note: {len(event['undone'])} resets undone by that, {len(event['new'])} new")
+        undone = counted(len(event["undone"]), "reset")
+        lines.append(f"note: {undone} undone by that, {len(event['new'])} new")
     answer(given, record.as_dict(), *lines)

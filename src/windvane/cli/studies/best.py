@@ -31,7 +31,7 @@ def run(given: argparse.Namespace) -> None:
         space = space_of(study.definition)
         if given.format == "values":
             words.check_values(space)
-        if not study.summary().tells:
+        if study.optimizer.last_time is None:
             raise Conflict("best: nothing is known before the first tell")
         best = study.best(given.time, context=context_from(given, space))
         x = plain(best.x)

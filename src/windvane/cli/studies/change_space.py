@@ -7,8 +7,8 @@ import argparse
 from windvane.cli.spaces import add_space_arguments, space_from
 from windvane.cli.studies import words
 from windvane.cli.studies.common import add_writing, answer, kept_beside, opened, progress, set_up
-from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
+from windvane.digits import counted
 from windvane.errors import InvalidArgument
 from windvane.protocol.checks import space_of
 

@@ -15,10 +15,11 @@ from typing import Any
 from windvane.cli import terminal
 from windvane.cli.place import EXTRA, add_database
 from windvane.cli.verbs import VerbParser
+from windvane.digits import counted
 from windvane.entries import parsed
 from windvane.errors import InvalidArgument
 from windvane.extras import require
-from windvane.spaces import Domain, Space
+from windvane.spaces import Box, Domain, Space
 
 MOMENT = "2026-03-01T12:00:00+01:00"
 
@@ -186,6 +187,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidArgument(f"{twice!r} comes twice")
     return found
+
+
+def check_point(where: str, point: Any, space: Domain) -> None:
+    """A number on its own is no point of a box; the shell's word for it is in the error."""
+    if isinstance(space, Box) and isinstance(point, int | float):
+        example = json.dumps([point] + [0.5] * (space.dim - 1))
+        raise InvalidArgument(
+            f"{where} {point}: must be a list of {counted(space.dim, 'number')}, as in '{example}'"
+        )
 
 
 def whole(where: str, text: str) -> int:

@@ -75,9 +75,8 @@ def _line(record: Any, space: Domain, constraints: Mapping[str, Constraint]) -> 
     if record.y is not None:
         told = f"{words.noise(record.event)}{words.outcomes(record, constraints)}"
         line += f"  y={words.number(record.y)}{told}"
-    time = (record.event or {}).get("time")
-    if record.step is not None and time not in (None, record.step):
-        line += f"  at {time_text(time)}"
+    if record.step is not None and record.clock not in (None, record.step):
+        line += f"  at {time_text(record.clock)}"
     if record.reason:
-        line += f"  {'RESET: ' if record.reset else ''}{words.line(record.reason)}"
+        line += f"  {'RESET: ' if record.reset else ''}{words.reason(record)}"
     return line

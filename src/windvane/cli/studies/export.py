@@ -7,8 +7,8 @@ import sys
 
 from windvane.cli.place import EXTRA
 from windvane.cli.studies.common import answer, opened, set_up
-from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
+from windvane.digits import counted
 from windvane.errors import InvalidArgument
 from windvane.extras import require
 

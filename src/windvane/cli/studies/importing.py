@@ -8,6 +8,7 @@ from windvane.cli import terminal
 from windvane.cli.columns import add_columns, columns_from
 from windvane.cli.studies.common import answer, opened, progress, set_up
 from windvane.cli.verbs import VerbParser
+from windvane.digits import counted
 
 DESCRIPTION = """\
 Tells a study all measurements of a log: CSV, JSON lines or Parquet, by hand or by `windvane study export`.
@@ -49,5 +50,5 @@ def run(given: argparse.Namespace) -> None:
             **columns_from(given),
         )
     before = f"; {seen[0]} were told before it was interrupted" if seen[0] else ""
-    said = f"{given.log}: {terminal.counted(count, 'observation')} told{before}"
+    said = f"{given.log}: {counted(count, 'observation')} told{before}"
     answer(given, {"observations": count, "before": seen[0]}, said)

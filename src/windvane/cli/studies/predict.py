@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from windvane.cli.studies import words
-from windvane.cli.studies.common import add_time, answer, from_json, opened, set_up
+from windvane.cli.studies.common import add_time, answer, check_point, from_json, opened, set_up
 from windvane.cli.studies.limits import check_known
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
@@ -38,9 +38,11 @@ def run(given: argparse.Namespace) -> None:
         raise InvalidArgument("POINT: there is none on standard input")
     with opened(given) as study:
         check_known(study, given.of and [given.of], "--of")
+        space = space_of(study.definition)
+        for point in points:
+            check_point("POINT", point, space)
         mean, std = study.predict(points, given.time, of=given.of)
         chances = study.feasibility(points, given.time)
-        space = space_of(study.definition)
     more = {"feasibility": plain(chances)} if chances else {}
     rows = [
         (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from windvane.cli.studies.common import answer, opened, progress, set_up
-from windvane.cli.terminal import counted
 from windvane.cli.verbs import VerbParser
+from windvane.digits import counted
 
 DESCRIPTION = """\
 A study's state is a checkpoint and the journal after it. Where the checkpoint cannot be read, because it is

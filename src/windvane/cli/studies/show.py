@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> None:
     by_hand = f", of which {undone} undone by hand" if undone else ""
     print(f"{'resets':<12}{summary.resets}{by_hand}")
     if reset is not None:
-        place = place_text(reset.step or 0, (reset.event or {}).get("time"))
+        place = place_text(reset.step or 0, reset.clock)
         recorded = f"recorded {utc(reset.at)}"
         print(f"{'last reset':<12}{place}, {recorded}: {words.line(reset.reason)}")
     if summary.constraints:

@@ -11,6 +11,7 @@ from windvane.cli.studies.common import (
     add_time,
     add_writing,
     answer,
+    check_point,
     from_json,
     kept_beside,
     opened,
@@ -70,6 +71,7 @@ def run(given: argparse.Namespace) -> None:
         if given.at is None:
             record = study.submit_tell(whole("TRIAL", given.trial), y, given.time, **more)
         else:
+            check_point("--at", at, space_of(study.definition))
             record = study.submit_add(at, y, given.time, **more)
         space, constraints = space_of(study.definition), study.summary().constraints
 
@@ -82,7 +84,7 @@ def run(given: argparse.Namespace) -> None:
         f"{expected}; {event['size']} in use"
     ]
     if record.reason:
-        lines.append(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
+        lines.append(f"{'RESET' if record.reset else 'note'}: {words.reason(record)}")
     if given.time is None and is_date(event["time"]):
         lines.append(f"note: without --time, so told as of {utc(event['time'])}")
     lines += words.outcome_lines(event, constraints)

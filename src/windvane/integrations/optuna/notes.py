@@ -25,6 +25,7 @@ from windvane.codec import decode, encode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.history import FINISHED, TrialReading
+from windvane.protocol.clock import in_steps
 
 SAMPLER = "windvane:sampler"
 RESETS = "windvane:resets"
@@ -134,13 +135,15 @@ def in_trials(reason: str, numbers: Sequence[int]) -> str:
     'the regime of trials 0 to 4 is back since trial 5'
     >>> in_trials("a sudden change at time 5 (step 2) is believed", [0, 4, 5])
     'a sudden change at trial 4 is believed'
+    >>> in_trials("the regime of time 1 to time 5 (steps 1 to 2) is back since step 3", [0, 4, 5])
+    'the regime of trials 0 to 4 is back since trial 5'
     """
+    reason = in_steps(reason)  # times are counted in trials, too
     reason = re.sub(
         r"\bsteps (\d+) to (\d+)",
         lambda found: f"trials {numbers[int(found[1]) - 1]} to {numbers[int(found[2]) - 1]}",
         reason,
     )
-    reason = re.sub(r"\btime [^ ]+ \(step (\d+)\)", r"step \1", reason)  # which is counted in trials, too
     return re.sub(r"\bstep (\d+)", lambda found: f"trial {numbers[int(found[1]) - 1]}", reason)
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import Body, Query, Request
 
-from windvane.checks import one_of
 from windvane.errors import Conflict, InvalidArgument
+from windvane.protocol.measured import check_of
 from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.bodies import PredictBody
@@ -142,9 +142,8 @@ def _predicted(
     service: Service, now: Live, points: Any, time: float | None, of: str | None
 ) -> dict[str, Any]:
     """Mean and standard deviation at m points."""
-    if of is not None:
-        with names_in_a_body():
-            one_of("of", of, now.optimizer.constraints)
+    with names_in_a_body():
+        check_of(of, now.optimizer.constraints)
     moment = now.not_before(time)
     parts = _in_parts(service, points, lambda some: now.optimizer.predict(some, moment, of=of))
     mean, std = (np.concatenate(each) for each in zip(*parts, strict=True))
