@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,8 @@ from windvane.surrogates.scaling import Scaling
 
 if TYPE_CHECKING:
     from windvane.surrogates.mixture.surrogate import MixtureSurrogate
+
+SHORTEST, LONGEST = sys.float_info.min, sys.float_info.max  # of a season, in steps, whatever its unit
 
 
 @component
@@ -102,7 +105,8 @@ class Mixture:
         if self.period is None:
             return self.hypotheses
         weight = ADOPTED if self.seeks else TOLD
-        return (*self.hypotheses, recurrence(self.period / self.interval, self.swings, weight))
+        steps = min(max(self.period / self.interval, SHORTEST), LONGEST)
+        return (*self.hypotheses, recurrence(steps, self.swings, weight))
 
     @cached_property
     def prior(self) -> Array:
