@@ -475,6 +475,40 @@ def test_when_every_known_setting_is_beyond_the_limit_it_does_not_leap_into_the_
     assert heat(opt.ask()) < 30.0
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("dim", [1, 2])
+def test_from_a_start_that_is_beyond_its_limit_it_walks_and_does_not_leap(dim, seed):
+    opt = wv.make(
+        wv.Box([(0, 1)] * dim),
+        constraints={"heat": wv.AtMost(90.0)},
+        safe=0.95,
+        start=[[0.3] * dim],
+        seed=seed,
+    )
+    beyond = []
+    while opt._progress.last_safe is None:
+        x = opt.ask()
+        far = [np.linalg.norm(x - other) for other in beyond]
+        assert not beyond or min(far) <= 0.2 * np.sqrt(dim) + 1e-9
+        event = opt.tell(x, float(x.sum()), heat=85.0 + 40.0 * x.mean())
+        assert event.retreat is None or np.array_equal(opt.ask(), event.retreat)
+        beyond.append(x)
+    assert len(beyond) <= 6
+
+
+def test_where_there_is_no_hope_near_the_start_it_is_looked_for_elsewhere():
+    space = wv.Space(power=wv.Real(0, 10), mode=wv.Choice(["hot", "cool"]))
+    limits = {"heat": wv.AtMost(90.0)}
+    opt = wv.make(space, constraints=limits, safe=0.95, start=[{"power": 2, "mode": "hot"}], seed=0)
+    asked = []
+    for _ in range(12):
+        x = opt.ask()
+        opt.tell(x, 0.0, heat=(100.0 if x["mode"] == "hot" else 70.0) + x["power"])
+        asked.append(x["mode"])
+    assert asked[1] == "hot"
+    assert asked[-1] == "cool"
+
+
 def test_a_start_that_violates_is_said_and_the_next_start_is_tried():
     opt = wv.make(
         BOX, constraints={"heat": wv.AtMost(70.0)}, safe=0.95, start=[[0.9, 0.9], [0.1, 0.1]], seed=0

@@ -42,7 +42,8 @@ class Line:
         limit = float(max(np.quantile(load, 0.5), load.min() + MARGIN))
         self.constraints = {"g1": wv.AtMost(limit)}
         self.outcome_noise = {"g1": self.noise_variance}
-        self.start = [self.axis[[rng.choice(np.flatnonzero(load <= limit - MARGIN))]]]
+        highest = max(limit - MARGIN, load.min())  # where both are one, rounding may leave none
+        self.start = [self.axis[[rng.choice(np.flatnonzero(load <= highest))]]]
 
     def value(self, x: Any, t: int) -> float:  # noqa: ARG002 - nothing changes
         return float(np.interp(x[0], self.axis, self.fields[:, 0]))

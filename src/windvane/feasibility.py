@@ -32,6 +32,8 @@ LIKELY = 0.5  # the probability that all constraints hold, of a point that is as
 FEW = 48  # safe candidates: where there are fewer, points around what is known to be safe are looked at,
 AROUND = 128  # so many of them,
 RADII = 0.02, 0.4  # at distances between these, of the range times sqrt(d)
+FIRST_STEPS = 0.04, 0.2  # the same while nothing was ever measured to be safe: docs/decisions/0039
+HOPELESS = 0.05  # odds below which the limits are looked for elsewhere than around what was measured
 SPREAD = 256  # points that are looked at where no candidates are kept
 KNOWN = 8  # measured points around which to look
 OPTIMISM = 2.0  # standard deviations by which a place beyond the edge may be better than its mean
@@ -207,14 +209,14 @@ class Feasibility:
         points = np.concatenate((known, self._cloud(region, known)))
         return points[region.contains(points)]
 
-    def _cloud(self, region: Region, known: Array) -> Array:
+    def _cloud(self, region: Region, known: Array, radii: tuple[float, float] = RADII) -> Array:
         """Points at many distances around others."""
         rng, d = np.random.default_rng(self._seed), self.space.dim
         away = rng.standard_normal((AROUND, d))
         away /= np.sqrt(np.vecdot(away, away))[:, None] + 1e-300
-        low, high = np.log(np.array(RADII) * np.sqrt(self.space.parameter_count))
-        radii = np.exp(rng.uniform(low, high, AROUND))
-        return region.nearest(known[rng.integers(len(known), size=AROUND)] + radii[:, None] * away)
+        low, high = np.log(np.array(radii) * np.sqrt(self.space.parameter_count))
+        far = np.exp(rng.uniform(low, high, AROUND))
+        return region.nearest(known[rng.integers(len(known), size=AROUND)] + far[:, None] * away)
 
     def refuges(self, region: Region) -> Array:
         """Settings that are known to be safe, or were: the last one, the starts, the safest measured ones."""
@@ -286,7 +288,8 @@ class Feasibility:
 
         Unless it was measured since that it is not, or is believed not to be, or is not in `home`, which is
         all that may be asked for, also what fails or is being evaluated: then, of all places of the region,
-        where the constraints hold most probably. What failed is tried again when all others have failed too.
+        where the constraints hold most probably; while nothing was ever measured to be safe, of those near
+        what was measured. What failed is tried again when all others have failed too.
         """
         home = region if home is None else home
         last, broken = self._progress.last_safe, self._progress.broken
@@ -303,6 +306,9 @@ class Feasibility:
         if wanted:
             working = [point for point in wanted if not self._among(point, failed)]
             return np.asarray((working or wanted[len(failed) % len(wanted) :])[0])
+        walked = self._walked(region, (*broken, *failed)) if last is None and listed is None else None
+        if walked is not None:
+            return walked
         points = listed
         if points is None:
             known = np.concatenate((self.refuges(region), region.nearest(self._rows(broken))))
@@ -312,6 +318,23 @@ class Feasibility:
         left = points[[not self._among(point, (*broken, *failed)) for point in points]]
         points = left if len(left) else points
         return np.asarray(points[int(np.argmin(self.risk(self.believed(points))))])
+
+    def _walked(self, region: Region, tried: Sequence[Array]) -> Array | None:
+        """A step away from settings that are all beyond a limit: to where it holds most probably near them.
+
+        Far away the odds are even, here they are not: but by how much a limit is broken is known here, and a
+        step says in which direction it is less. None if there is no hope near them.
+        """
+        if self.constraints.safe is None or not self._progress.broken:
+            return None
+        points = self._cloud(region, region.nearest(self._rows(self._progress.broken)), FIRST_STEPS)
+        points = points[region.contains(points)]
+        points = points[[not self._among(point, tried) for point in points]]
+        if not len(points):
+            return None
+        risks = self.risk(self.believed(points))
+        least = int(np.argmin(risks))
+        return np.asarray(points[least]) if risks[least] <= 1.0 - HOPELESS else None
 
     def _rows(self, points: Sequence[Array]) -> Array:
         return np.array(points).reshape(-1, self.space.dim)

@@ -242,3 +242,11 @@ def test_runs_go_on_where_they_were(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr()
     assert "| drift | `auto`, which knows of no limit | 2 | 0.0 (0.0 to 0.0) |" in said.out
     assert said.err == ""
+
+
+@pytest.mark.parametrize("seed", [20014, 20024])
+def test_a_world_in_which_only_the_lowest_place_keeps_the_margin_has_a_start(seed):
+    limits = part("limits")
+    task = limits.Line(60, seed)
+    [limit] = task.constraints.values()
+    assert task.outcomes(task.start[0], 1)["g1"] <= limit.limit - limits.MARGIN + 1e-12

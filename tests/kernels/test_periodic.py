@@ -40,6 +40,15 @@ def test_gradient_in_the_period(kernel):
     np.testing.assert_allclose(kernel.theta_gradient(times)[0], numeric, atol=1e-4)
 
 
+@pytest.mark.parametrize("period", [5e-324, 1e-310, 1e-300, 1e300, 1.7e308])
+def test_a_period_of_any_length(period):
+    kernel, times = TimePeriodic(period), np.array([0.0, 1e-300, 1.0, 1e9, 1e200, 1e308])
+    matrix, space = kernel.matrix(times, times), kernel.state_space()
+    np.testing.assert_allclose(np.diag(matrix), 1.0)
+    assert (np.abs(matrix) <= 1.0 + 1e-12).all()
+    assert all(abs(space.covariance(float(time))) <= 1.0 + 1e-12 for time in times)
+
+
 def test_no_single_factor_moves_the_past():
     assert TimePeriodic(24.0).decay(1.0, 2.0) is None
 

@@ -50,6 +50,8 @@ class TimePeriodic(Temporal):
         """w_0 + sum_h w_h cos(h a), a = 2 pi (s_i - t_j) / period."""
         # cos(a - b) is the real part of e^ia e^-ib: n exponentials instead of n^2 cosines
         turn = 2.0 * math.pi / self.period
+        if not math.isfinite(turn * max(1.0, *map(_largest, (s, t)))):  # more turns than there are numbers
+            turn, s, t = 2.0 * math.pi, *(np.fmod(times, self.period) / self.period for times in (s, t))
         one, two = np.exp(1j * turn * s), np.exp(-1j * turn * t)
         result = np.full((len(s), len(t)), self.weights[0])
         for h, weight in enumerate(self.weights[1:], start=1):
@@ -76,9 +78,11 @@ class TimePeriodic(Temporal):
         size = len(spread)
 
         def transition(dt: float) -> Array:
-            A = np.eye(size)
+            A, periods = np.eye(size), dt / self.period
+            if math.isinf(periods):
+                periods = math.fmod(dt, self.period) / self.period
             for first, h in hands:
-                angle = 2.0 * math.pi * h * math.fmod(dt / self.period, 1.0)
+                angle = 2.0 * math.pi * h * math.fmod(periods, 1.0)
                 A[first, first] = A[first + 1, first + 1] = math.cos(angle)
                 A[first, first + 1] = math.sin(angle)
                 A[first + 1, first] = -A[first, first + 1]
@@ -104,3 +108,7 @@ class TimePeriodic(Temporal):
         """d k / d ln(period) = sum_h w_h h a sin(h a)."""
         angle = 2.0 * math.pi * (t[:, None] - t[None, :]) / self.period
         return np.asarray(sum(w * h * angle * np.sin(h * angle) for h, w in enumerate(self.weights)))[None]
+
+
+def _largest(times: Array) -> float:
+    return float(np.abs(times).max(initial=0.0))

@@ -361,3 +361,14 @@ def test_a_look_that_finds_nothing_is_not_repeated_at_every_step():
         looks += opt._progress.age == 0
     assert 10 < looks < 30
     assert opt.model == opt.composition.model
+
+
+@pytest.mark.parametrize(
+    ("period", "clock"), [(5e-324, 1.0), (1e-300, 1e9), (1e-200, 1e200), (1e300, 1e-9), (1.7e308, 1.0)]
+)
+def test_a_period_of_any_length_is_no_reason_to_fail(period, clock):
+    opt = wv.make(LINE, period=period, seed=0)
+    for step in range(1, 16):
+        opt.tell(opt.ask(time=step * clock), math.sin(step), time=step * clock)
+    other = wv.restore(json.loads(json.dumps(opt.state(), allow_nan=False)))
+    assert other.ask(time=1e6 * clock) == opt.ask(time=1e6 * clock)

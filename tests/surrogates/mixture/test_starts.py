@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import windvane as wv
 from windvane.data import Dataset
 from windvane.kernels import RBF, Markov, Static
 from windvane.surrogates import Hypothesis, Mixture
@@ -84,3 +85,13 @@ def test_nothing_seen_is_what_was_believed_before():
     starts.quieten(model, data, members)
     starts.factor(model, data, members)
     assert starts.weigh(model, data, members).weights.tolist() == model.prior.tolist()
+
+
+@pytest.mark.parametrize(("points", "scale"), [(2, 0.0), (2, 1.0), (3, 1.0)])
+def test_changes_that_all_began_before_the_oldest_observation_leave_no_negative_weight(points, scale):
+    rng = np.random.default_rng(1)
+    opt = wv.make(wv.Box([(0, 1)]), seed=0, hazard=0.5, max_points=points)
+    for _ in range(40):
+        event = opt.tell(opt.ask(), 7.0 + scale * rng.normal())
+        assert min(event.beliefs.values()) >= 0.0
+        assert sum(event.beliefs.values()) == pytest.approx(1.0)

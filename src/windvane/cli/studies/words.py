@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from windvane import digits
+from windvane.cli.terminal import counted
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
@@ -136,12 +137,14 @@ def space_lines(space: Domain) -> list[str]:
     >>> from windvane.spaces import Integer, Real
     >>> space_lines(Space(gain=Real(0.1, 10, log=True), taps=Integer(1, 8), mode=Choice(["a", "b"])))
     ['gain: real, 0.1 to 10, log scale', 'taps: integer, 1 to 8', "mode: one of 'a', 'b'"]
+    >>> space_lines(Arms(1)), space_lines(Arms(1200))
+    (['1 arm, 0 to 0'], ['1,200 arms, 0 to 1,199'])
     """
     if isinstance(space, Arms):
-        return [f"{space.n} arms, 0 to {space.n - 1}"]
+        return [f"{counted(space.n, 'arm')}, 0 to {space.n - 1:,}"]
     if isinstance(space, Candidates):
         columns = f"{len(space.rows[0])} numbers each" if space.names is None else ", ".join(space.names)
-        return [f"{space.size} candidates, 0 to {space.size - 1}: {columns}"]
+        return [f"{counted(space.size, 'candidate')}, 0 to {space.size - 1:,}: {columns}"]
     if isinstance(space, Space):
         return [f"{name}: {parameter_text(parameter)}" for name, parameter in space.parameters]
     bounds: Any = getattr(space, "bounds", ())

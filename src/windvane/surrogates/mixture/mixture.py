@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,8 @@ from windvane.surrogates.scaling import Scaling
 
 if TYPE_CHECKING:
     from windvane.surrogates.mixture.surrogate import MixtureSurrogate
+
+SHORTEST, LONGEST = sys.float_info.min, sys.float_info.max  # of a season, in steps, whatever its unit
 
 
 @component
@@ -102,8 +105,8 @@ class Mixture:
         """All hypotheses but sudden changes: those that were given, then the season's."""
         if self.period is None:
             return self.hypotheses
-        steps, weight = self.period / self.interval, ADOPTED if self.seeks else TOLD
-        shapes = (False, True) if self.both else (self.swings,)
+        steps = min(max(self.period / self.interval, SHORTEST), LONGEST)
+        weight, shapes = ADOPTED if self.seeks else TOLD, (False, True) if self.both else (self.swings,)
         return (*self.hypotheses, *(recurrence(steps, swings, weight / len(shapes)) for swings in shapes))
 
     @cached_property

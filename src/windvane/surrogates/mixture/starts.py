@@ -183,7 +183,10 @@ def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed
         if born is not None:
             y, known = model.scaling.inward(float(data.y[row])), float(reach[row])
             hazards = [hazard_of(model, members[number], y, known) for number in born]
-            weights = weights * (1.0 - sum(hazards))
+            spent = sum(hazards)
+            if spent > 1.0:  # several that began before all that is left
+                hazards, spent = [hazard / spent for hazard in hazards], 1.0
+            weights = weights * (1.0 - spent)
             weights[born] = hazards
         joint = weights * densities
         total = float(joint.sum())

@@ -25,9 +25,7 @@ SELDOM = 0.1  # how often a sudden change leads there, beside all others: docs/d
 LEVEL_FAR = 3.0  # standard deviations off from which a level may have moved, but at least
 LEVEL_SIZE = 1.0  # so many prior standard deviations: docs/decisions/0029
 LEVEL_SELDOM = 0.1  # how often only the level moves, beside all else, to beyond a new function: 0029
-LEVEL_BESIDE = (
-    0.15  # of sqrt(d): so near to a value that counts must be where a level is said to have fallen: 0051
-)
+LEVEL_BESIDE = 0.15  # of sqrt(d), to a value that counts: nowhere else has a level fallen: 0051
 LEVEL_WITHIN = 0.03  # and to where a new function may be as well: docs/decisions/0029
 
 # -- regimes that come back: docs/decisions/0029 ---------------------------------------------------------
