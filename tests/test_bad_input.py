@@ -555,3 +555,12 @@ def test_of_a_masked_array_without_masked_entries_all_is_there():
     event = opt.tell(np.ma.array([0.1, 0.2]), np.ma.array(3.0))
     np.testing.assert_array_equal(event.x, [0.1, 0.2])
     assert event.y == 3.0
+
+
+def test_a_time_of_pandas_that_is_none():
+    pandas = pytest.importorskip("pandas")
+    opt = wv.make(wv.Box([(0, 1)]), seed=0)
+    for call in (lambda time: opt.tell([0.5], 1.0, time=time), lambda time: opt.ask(time=time)):
+        with pytest.raises(wv.InvalidArgument, match="time=NaT: must be a time"):
+            call(pandas.NaT)
+    assert opt.step == 1

@@ -102,6 +102,8 @@ def instant(name: str, value: Any) -> float:
     windvane.errors.InvalidArgument: time=datetime.datetime(2026, 3, 1, 12, 0): must have a time zone, ...
     """
     if isinstance(value, datetime):
+        if value != value:  # pandas.NaT, which has no more of a datetime than its class
+            raise InvalidArgument(f"{name}={value!r}: must be a time; this is none")
         if value.utcoffset() is None:  # whose clock? A guess would be off by hours, twice a year by one
             raise InvalidArgument(f"{name}={value!r}: must have a time zone, as datetime.now(UTC) has")
         return value.timestamp()
