@@ -523,3 +523,44 @@ def test_what_is_no_time_is_told_that_a_datetime_is_one(time):
 def test_a_misspelt_option_names_the_one_that_was_meant():
     with pytest.raises(wv.InvalidArgument, match=r"use kernal=; did you mean kernel=\? Its options are "):
         wv.make(wv.Box([(0, 1)]), kernal=wv.RBF(0.2))
+
+
+GONE = np.ma.masked
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda opt: opt.tell([0.1, 0.1], GONE),
+        lambda opt: opt.tell([0.1, 0.1], np.ma.array(5.0, mask=True)),
+        lambda opt: opt.tell([0.1, 0.1], np.ma.array([1.0, 5.0], mask=[False, True])),
+        lambda opt: opt.tell([0.1, 0.1], 1.0, heat=GONE),
+        lambda opt: opt.tell([0.1, 0.1], 1.0, time=GONE),
+        lambda opt: opt.tell([0.1, 0.1], 1.0, std=GONE),
+        lambda opt: opt.tell([0.1, GONE], 1.0),
+        lambda opt: opt.tell(np.ma.array([0.1, 0.2], mask=[False, True]), 1.0),
+        lambda opt: opt.predict(np.ma.array([[0.1, 0.2]], mask=[[False, True]])),
+    ],
+)
+def test_what_is_masked_is_missing_and_not_zero(call):
+    opt = wv.make(wv.Box([(0, 1)] * 2), constraints={"heat": wv.AtMost(1.0)}, seed=0)
+    before = opt.state()
+    with pytest.raises(wv.WindvaneError, match="finite"):
+        call(opt)
+    assert opt.state() == before
+
+
+def test_of_a_masked_array_without_masked_entries_all_is_there():
+    opt = wv.make(wv.Box([(0, 1)] * 2), seed=0)
+    event = opt.tell(np.ma.array([0.1, 0.2]), np.ma.array(3.0))
+    np.testing.assert_array_equal(event.x, [0.1, 0.2])
+    assert event.y == 3.0
+
+
+def test_a_time_of_pandas_that_is_none():
+    pandas = pytest.importorskip("pandas")
+    opt = wv.make(wv.Box([(0, 1)]), seed=0)
+    for call in (lambda time: opt.tell([0.5], 1.0, time=time), lambda time: opt.ask(time=time)):
+        with pytest.raises(wv.InvalidArgument, match="time=NaT: must be a time"):
+            call(pandas.NaT)
+    assert opt.step == 1

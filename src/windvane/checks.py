@@ -73,7 +73,7 @@ def real(
     """
     if type(value) is not float:
         if isinstance(value, np.ndarray) and value.ndim == 0:
-            value = value.item()
+            value = math.nan if np.ma.is_masked(value) else value.item()  # whose item is 0.0
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
             raise InvalidType(f"{name}={value!r}: must be {_number(above, at_least, below, at_most)}")
     try:
@@ -102,6 +102,8 @@ def instant(name: str, value: Any) -> float:
     windvane.errors.InvalidArgument: time=datetime.datetime(2026, 3, 1, 12, 0): must have a time zone, ...
     """
     if isinstance(value, datetime):
+        if value != value:  # pandas.NaT, which has no more of a datetime than its class
+            raise InvalidArgument(f"{name}={value!r}: must be a time; this is none")
         if value.utcoffset() is None:  # whose clock? A guess would be off by hours, twice a year by one
             raise InvalidArgument(f"{name}={value!r}: must have a time zone, as datetime.now(UTC) has")
         return value.timestamp()
@@ -195,6 +197,19 @@ def integers(name: str, value: Any, shape: Shape, *, empty: bool = False) -> Int
     return _array(name, value, shape, empty, np.dtype(np.int64), "integers", "iu")
 
 
+def unmasked(value: Any) -> npt.NDArray[Any]:
+    """An array in which what is masked is NaN: it is missing, whatever stands there.
+
+    >>> unmasked(np.ma.array([1.0, 2.0], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if isinstance(value, list | tuple):
+        value = [math.nan if each is np.ma.masked else each for each in value]
+    if np.ma.is_masked(value):
+        return np.where(np.ma.getmaskarray(value), math.nan, np.asarray(value))
+    return np.asarray(value)
+
+
 def _array(
     name: str,
     value: Any,
@@ -206,7 +221,7 @@ def _array(
 ) -> npt.NDArray[Any]:
     wanted = "x".join("n" if side is None else str(side) for side in shape)
     try:
-        given = np.asarray(value)
+        given = unmasked(value)
         if given.dtype.kind not in kinds and given.size:  # no strings, booleans, complex numbers or objects
             raise TypeError
         result = np.array(given, dtype=dtype)

@@ -44,7 +44,7 @@ class Reading(NamedTuple):
             try:
                 value = real("y", y, at_least=-LARGEST, at_most=LARGEST)
             except WindvaneError as error:
-                if y is None or (isinstance(y, float) and not math.isfinite(y)):
+                if y is None or y is np.ma.masked or (isinstance(y, float) and not math.isfinite(y)):
                     raise type(error)(f"{error}. If no value came, record that with fail") from None
                 raise
             return Reading(value, variance, (), None if variance is None else Accuracy(variance))

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from windvane import checks
-from windvane.checks import Array
+from windvane.checks import Array, unmasked
 from windvane.codec import component
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.spaces.base import (
@@ -160,7 +160,7 @@ def _pair(name: str, pair: Any) -> tuple[float, float]:
 def _numbers(name: str, value: Any) -> Array:
     # np.array(..., dtype=float) would accept "0.5", None and True; a caller who passes them is mistaken.
     try:
-        result = np.asarray(value)
+        result = unmasked(value)
     except ValueError:  # ragged
         raise InvalidType(f"{name}: must be an array of numbers, got rows of different lengths") from None
     mixed = isinstance(value, list | tuple) and any(isinstance(item, bool | np.bool_) for item in value)
