@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from windvane import digits
-from windvane.cli.terminal import counted
 from windvane.codec import decode
 from windvane.constraints import Constraint
+from windvane.digits import counted
 from windvane.errors import InvalidArgument
 from windvane.protocol.clock import in_steps
 from windvane.protocol.records import Record

@@ -19,7 +19,6 @@ from windvane.surrogates.mixture.outliers import (
     NoiseEstimate,
     Suspects,
     besides,
-    gross,
     log_evidence,
     noises,
     scattered,
@@ -118,7 +117,7 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reviewed
     """Judge again, by what all other data say, what was measured before the scale of y was known, and what
     was held to be an outlier: on another scale it may be none.
 
-    Gross outliers make others look like some until they are quiet: then all are to be judged once more.
+    Outliers make others look like some until they are quiet: then all are to be judged once more.
     """
     early = data.steps <= FEWEST_TO_FIT
     prior = model.kernel.diagonal(data.X)
@@ -140,10 +139,10 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reviewed
         quieten(model, data, (member,))
         if np.abs(np.log(member.noises / noises_before)).max() > SAME:
             changed.append(member)
-            again |= bool(model.plunges) and bool(gross(residual, before).any())
+            again |= bool((member.noises > model.outlier_size * prior[member.first :]).any())
         else:
             member.noises = noises_before
-    return Reviewed(changed, again)
+    return Reviewed(changed, again and model.plunges > 0.0)
 
 
 def weigh(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reweighed:
