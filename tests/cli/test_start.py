@@ -1,5 +1,7 @@
 """The shell starts fast: a verb is loaded when it is called, and without a verb there is help."""
 
+import argparse
+import gc
 import json
 import subprocess
 import sys
@@ -7,8 +9,9 @@ import sys
 import pytest
 
 from windvane.cli import main
-from windvane.cli.main import VERBS, parser
+from windvane.cli.main import COLLECT_EVERY, VERBS, parser
 from windvane.cli.study import VERBS as STUDY_VERBS
+from windvane.cli.verbs import VerbParser
 
 HEAVY = (
     "windvane.experiments",
@@ -39,6 +42,47 @@ def test_a_verb_brings_no_other_verb(words):
     others |= {f"windvane.cli.studies.{verb.module or verb.word}" for verb in STUDY_VERBS}
     called = {f"windvane.cli.{words[0]}", f"windvane.cli.studies.{words[1]}" if len(words) > 1 else ""}
     assert not (loaded & others) - called
+
+
+def test_only_the_parsers_that_are_needed_are_made(monkeypatch):
+    made, init = [], argparse.ArgumentParser.__init__
+
+    def counted(self, *args, **keywords):
+        init(self, *args, **keywords)
+        made.append(self.prog)
+
+    monkeypatch.setattr(argparse.ArgumentParser, "__init__", counted)
+    given = parser().parse_args(["study", "ask", "press", "--count", "2"])
+    assert made == ["windvane", "windvane study", "windvane study ask"]
+    assert (given.name, given.count) == ("press", 2)
+
+
+def test_a_parser_that_is_not_made_yet_knows_what_it_has():
+    verb = VerbParser(prog="press", description="Ask.")
+    with pytest.raises(AttributeError, match="'VerbParser' object has no attribute 'nothing'"):
+        _ = verb.nothing
+    verb = VerbParser(prog="press", description="Ask.")
+    verb.add_argument("--count", type=int)
+    assert verb.parse_args(["--count", "3"]).count == 3
+    assert verb.description == "Ask."
+
+
+def test_the_program_does_not_take_its_modules_apart_when_it_ends():
+    code = (
+        "import atexit, gc, sys\n"
+        "atexit.register(lambda: print(gc.isenabled(), gc.get_threshold()[0], gc.get_freeze_count() > 10_000))\n"
+        "from windvane.cli import main\n"
+        "sys.argv[1:] = ['list', 'tasks']\n"
+        "sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"True {COLLECT_EVERY} True"
+
+
+def test_a_program_that_calls_the_shell_keeps_its_own_ways(capsys):
+    before = gc.get_threshold(), gc.get_freeze_count()
+    assert main(["list", "tasks"]) == 0
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
 
 
 @pytest.mark.parametrize("words", [(), ("study",), ("token",), ("webhook",)])

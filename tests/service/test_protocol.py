@@ -1,5 +1,6 @@
 """What a connection may hold before anybody is asked for a token: bytes, and time."""
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -177,3 +178,70 @@ def test_what_is_not_http_is_told_so_in_json(line):
     connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 100)
     status, said = answer(all_of(connection))
     assert (status, said["error"]) == (400, "BadRequest")
+
+
+def test_an_answer_comes_in_one_piece(line):
+    """Its head is not sent before its body, so whoever waits for it wakes once."""
+    connection = line()
+    for _ in range(5):
+        connection.sendall(b"GET /v1/studies HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        status, said = answer(connection.recv(65536))
+        assert (status, "studies" in said) == (200, True)
+
+
+def test_a_head_whose_body_is_late_goes_first():
+    """As of a stream, which has nothing to say yet."""
+
+    class Transport:
+        def __init__(self):
+            self.sent, self.closed = [], False
+
+        def write(self, data):
+            self.sent.append(data)
+
+        def is_closing(self):
+            return self.closed
+
+        def close(self):
+            self.closed = True
+
+    async def run():
+        inner = Transport()
+        outer = protocol.WholeAnswers(inner, asyncio.get_running_loop())
+        head = b"HTTP/1.1 200 OK\r\na: b\r\n\r\n"
+        outer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        outer.write(head)
+        outer.write(b"body\r\n\r\n")
+        await asyncio.sleep(0)
+        assert inner.sent == [b"HTTP/1.1 100 Continue\r\n\r\n", head + b"body\r\n\r\n"]
+        outer.write(head)
+        await asyncio.sleep(0)
+        outer.write(b"body")
+        assert inner.sent[2:] == [head, b"body"]
+        outer.write(head)
+        outer.close()
+        assert (inner.sent[4:], outer.is_closing()) == ([head], True)
+
+    asyncio.run(run())
+
+
+def test_a_request_that_comes_whole_sets_no_timer(line, monkeypatch):
+    waited, wait = [], protocol.GuardedProtocol._wait
+
+    def counted(self, seconds):
+        waited.append(seconds)
+        wait(self, seconds)
+
+    connection = line()
+    ask = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    connection.sendall(ask)
+    assert answer(connection.recv(65536))[0] == 200  # the connection's own timer is gone
+    monkeypatch.setattr(protocol.GuardedProtocol, "_wait", counted)
+    connection.sendall(ask)
+    assert answer(connection.recv(65536))[0] == 200
+    assert waited == []
+    connection.sendall(ask[:10])
+    until(lambda: waited == [protocol.HEAD_SECONDS])
+    connection.sendall(ask[10:])
+    assert answer(connection.recv(65536))[0] == 200
+    assert waited == [protocol.HEAD_SECONDS, None]

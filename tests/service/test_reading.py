@@ -92,16 +92,35 @@ def test_a_large_prediction_is_made_in_parts_and_is_the_same(served, monkeypatch
     assert [found["mean"], found["std"]] == expected
 
 
-@pytest.mark.parametrize("busy", [True, False])
-def test_beside_steps_a_reader_rests_between_two_parts(served, monkeypatch, busy):
+@pytest.mark.parametrize("pressed", [True, False])
+def test_beside_steps_a_reader_rests_longer_than_each_part_took(served, monkeypatch, pressed):
     from windvane.service import core
 
-    rested, service = [], served.service
-    monkeypatch.setattr(core.time, "perf_counter", lambda: 10.5)
+    now, rested, service = [10.0], [], served.service
+    monkeypatch.setattr(core.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(core.time, "sleep", rested.append)
-    monkeypatch.setattr(type(service._writers), "busy", busy)
-    service.give_way(begun=10.0)
-    assert rested == ([core.REST * 0.5] if busy else [])
+    monkeypatch.setattr(type(service._writers), "pressed", pressed)
+    pace = service.pace()
+    for seconds in (0.5, 0.25):
+        now[0] += seconds
+        pace.rest()
+    assert rested == ([core.REST * 0.5, core.REST * 0.25] if pressed else [])
+
+
+def test_all_of_a_surface_is_paced_and_nothing_small_is(served, monkeypatch):
+    """What comes before its parts and after them as well: the best point, and writing the numbers."""
+    from windvane.service import core
+
+    served.create(algorithm="et-gp-ucb", options={"noise_variance": 0.01})
+    served.tell(x=[0.2, 0.2], y=0.1)
+    rests = []
+    monkeypatch.setattr(core.Pace, "rest", lambda pace: rests.append(pace))
+    assert read(served, "surface?resolution=50").status_code == 200
+    assert len(rests) == 1 + 5 + 1
+    rests.clear()
+    for path in ("predict", "best", "explain", "trials"):
+        assert read(served, path).status_code == 200
+    assert rests == []
 
 
 def _points(count):

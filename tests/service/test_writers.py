@@ -2,10 +2,11 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
-from windvane.service.writers import Writers
+from windvane.service.writers import LULL, Writers
 
 LONG = 60
 
@@ -43,6 +44,16 @@ def test_one_at_a_time_in_the_order_in_which_they_came(writers):
     assert order == list(range(100))
     writers.close()  # a thread hands over its answer before it lays its step down
     assert not writers.busy
+
+
+def test_steps_press_for_a_moment_after_the_last_one(writers, monkeypatch):
+    assert not writers.pressed
+    assert carried_out(writers, [lambda: 1]) == [1]
+    writers.close()
+    monkeypatch.setattr(writers, "_ended", time.monotonic() + LONG)
+    assert writers.pressed
+    monkeypatch.setattr(writers, "_ended", time.monotonic() - 2.0 * LULL)
+    assert not writers.pressed
 
 
 def test_what_one_raises_is_its_own(writers):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import windvane as wv
-from windvane.errors import UnknownName
+from windvane.errors import Conflict, UnknownName
 from windvane.study import Study
+from windvane.study.session import QUIET
 
 BOX = wv.Box([(0, 1)])
 GIVEN = {"kernel": wv.RBF(0.2), "noise_variance": 0.02, "seed": 0}
@@ -49,6 +50,108 @@ def test_a_step_is_its_turn_one_look_one_write_and_the_commit(study, monkeypatch
     assert statements == ["SELECT", "SELECT", "WITH"]
 
 
+@pytest.fixture
+def quiet(study, monkeypatch):
+    """A study to which nobody else has written for long, and the statements of its steps."""
+    import psycopg
+
+    while study._session._quiet < QUIET:
+        study.tell(study.ask(), 1.0)
+    statements, execute = [], psycopg.Cursor.execute
+
+    def counted(cursor, text, *arguments, **options):
+        statements.append(str(text).split()[0])
+        return execute(cursor, text, *arguments, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+    return study, statements
+
+
+def twin_of(study):
+    """One that hears of the same records in one go."""
+    opt = wv.make("et-gp-ucb", BOX, **GIVEN)
+    for record in study.events(kinds=["told"], limit=None):
+        opt.tell(record.x, record.y)
+    return opt
+
+
+def test_where_nobody_else_writes_a_step_is_one_write_and_the_commit(quiet):
+    study, statements = quiet
+    trial = study.ask(key="c")
+    study.tell(trial, 2.0, key="d")
+    study.fail(study.ask(), "no water")
+    study.reset("new pump")
+    assert statements == ["WITH"] * 5 + ["SELECT"]  # after the reset: who is to be called?
+    assert [record.seq for record in study.events(limit=None)] == list(range(1, study.summary().head + 1))
+
+
+def test_what_somebody_else_writes_in_between_is_followed(quiet, postgres_url):
+    study, statements = quiet
+    with Study.open(postgres_url, "s") as other:
+        other.add([0.3], 3.0)
+        statements.clear()
+        assert study.add([0.4], 4.0).step == study.optimizer.step - 1
+        assert statements[:4] == ["WITH", "SELECT", "SELECT", "SELECT"]  # in vain; turn, look, what is new
+        assert study._session._quiet == 0
+        assert [record.y for record in study.events(newest=True, limit=2)] == [3.0, 4.0]
+        trial = other.ask()
+        study.tell(trial.number, 5.0)
+    assert study.optimizer.state() == twin_of(study).state()
+
+
+def test_whoever_has_a_turn_is_waited_for(quiet, postgres_url):
+    import threading
+
+    study, _ = quiet
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(step, _connection):
+        inside.set()
+        assert go_on.wait(60)
+        return step.tell([0.7], measured, None)
+
+    from windvane.protocol.measured import Measured
+
+    measured = Measured.of(7.0, None, None, None, {})
+    with Study.open(postgres_url, "s") as other:
+        first = threading.Thread(target=other._session.write, args=(slow,))
+        second = threading.Thread(target=study.add, args=([0.8], 8.0))
+        first.start()
+        assert inside.wait(60)
+        second.start()
+        second.join(0.3)
+        assert second.is_alive()
+        go_on.set()
+        first.join(60)
+        second.join(60)
+    assert [record.y for record in study.events(newest=True, limit=2)] == [7.0, 8.0]
+    assert study.optimizer.state() == twin_of(study).state()
+
+
+def test_a_key_that_was_used_gives_what_it_gave(quiet):
+    study, _ = quiet
+    trial = study.ask(key="c")
+    assert study.ask(key="c") == trial
+    told = study.tell(trial, 2.0, key="d")
+    assert study.tell(trial, 2.0, key="d") == told
+    added = study.add([0.2], 3.0, key="e")
+    assert study.add([0.2], 3.0, key="e") == added
+    with pytest.raises(Conflict, match="told already"):
+        study.tell(trial, 2.0)
+    with pytest.raises(Conflict, match="used before for something else"):
+        study.ask(key="e")
+    assert [record.key for record in study.events(newest=True, limit=3)] == ["c", "d", "e"]
+    assert study.optimizer.state() == twin_of(study).state()
+
+
+def test_a_connection_that_was_closed_is_noticed_by_nobody_out_of_turn_either(quiet, postgres_url):
+    study, _ = quiet
+    for value in range(3):
+        assert others_ended(postgres_url) >= 1
+        study.add([0.5], float(value))
+    assert [record.y for record in study.events(newest=True, limit=3)] == [0.0, 1.0, 2.0]
+
+
 def test_who_only_looks_leaves_prepared_statements_alone(study):
     """A rollback would have the driver forget them, and the server plan each statement of a step anew."""
     for _ in range(6):  # the driver prepares what it has seen five times
@@ -59,7 +162,7 @@ def test_who_only_looks_leaves_prepared_statements_alone(study):
             return connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar()
 
     there = prepared()
-    assert there >= 3
+    assert there >= 2
     study.summary()
     study.best()
     assert prepared() == there

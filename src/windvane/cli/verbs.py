@@ -26,14 +26,30 @@ class Verb(NamedTuple):
 
 
 class VerbParser(argparse.ArgumentParser):
-    """The arguments of a verb: they are added when it is called, since its file may take long to load."""
+    """The arguments of a verb: they are added when it is called, since its file may take long to load.
+
+    The parser itself is made then, too: of some thirty a command line needs two.
+    """
 
     def __init__(self, *args: Any, register: str | None = None, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        self._register = register
+        self._register, self._given = register, (args, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        """The first that is asked of it has it made."""
+        if "_given" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.begin()
+        return getattr(self, name)
+
+    def begin(self) -> None:
+        """Make what argparse needs, once."""
+        args, keywords = vars(self).pop("_given", (None, None))
+        if keywords is not None:
+            super().__init__(*args, **keywords)
 
     def load(self) -> None:
         """Add the arguments, if that has not been done."""
+        self.begin()
         if self._register is not None:
             (module, function), self._register = self._register.split(":"), None
             getattr(import_module(module), function)(self)
@@ -72,10 +88,12 @@ class AsWritten(argparse.RawDescriptionHelpFormatter):
 class Words(VerbParser):
     """Options may stand anywhere between the words, and -1e-05 is a number, not an option."""
 
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
+    _within = False
+
+    def begin(self) -> None:
+        """As above."""
+        super().begin()
         self._negative_number_matcher = NEGATIVE  # argparse's own knows no exponents before Python 3.14
-        self._within = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Options first, then words, which argparse calls intermixed; that calls this method again."""

@@ -73,6 +73,20 @@ class OpenStudies:
             self._open.pop(name, None)
 
 
+class Pace:
+    """Of a long read: beside steps, whatever it does is followed by a rest that is longer."""
+
+    def __init__(self, pressed: Callable[[], bool]) -> None:
+        self._pressed = pressed
+        self._begun = time.perf_counter()
+
+    def rest(self) -> None:
+        """To be called between two parts, and in the end."""
+        if self._pressed():
+            time.sleep(REST * (time.perf_counter() - self._begun))
+        self._begun = time.perf_counter()
+
+
 class Service:
     """One running service."""
 
@@ -124,13 +138,9 @@ class Service:
         """Look at a study. However many do, and however long that takes, no step waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._with, name, work)
 
-    def give_way(self, begun: float) -> None:
-        """Between two parts of a long read: while there are steps to make, rest longer than a part took.
-
-        `begun` is when the last part did.
-        """
-        if self._writers.busy:
-            time.sleep(REST * (time.perf_counter() - begun))
+    def pace(self) -> Pace:
+        """Of a long read that begins now."""
+        return Pace(lambda: self._writers.pressed)
 
     async def write(self, name: str, work: Callable[[Study], R], *, long: bool = False) -> R:
         """Carry out a step of a study, one request at a time; few of those that may take `long` at once."""

@@ -12,29 +12,25 @@ listens at `i.sock`. A process that is started in place of another takes its num
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
-import struct
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from windvane.service.access import Identity
 from windvane.service.problems import Refused, retry_after
+from windvane.service.wire import Callee, Caller
 
 log = logging.getLogger("windvane.service")
 
 Scope = MutableMapping[str, Any]
-Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 WRITES = {"ask", "tell", "fail", "reset", "retract", "correct", "space"}
 READS = {"trials", "best", "predict", "surface", "explain"}
 MODEL = frozenset(WRITES | READS)  # of /v1/studies/NAME/..., what needs the model, and so the study in memory
 PASSED_ON = (b"content-type", b"idempotency-key")
-KEPT = 16  # connections to another process that wait for the next request
 CLOSING = 5.0  # seconds for what is being carried out for others at the end
 
 
@@ -68,9 +64,10 @@ class Peers:
         self._own: int | None = None  # its number, if there is one for it
         self._held: int | None = None  # the file that is locked
         self._server: asyncio.AbstractServer | None = None
-        self._kept: dict[int, list[Connection]] = {}
-        self._callers: set[asyncio.StreamWriter] = set()  # connections of others to this one
-        self._at_work: set[asyncio.Task[Any]] = set()
+        self._others: dict[int, Caller] = {}  # the connection to each
+        self._connecting = asyncio.Lock()
+        self._callers: set[Callee] = set()  # connections of others to this one
+        self._at_work: set[asyncio.Task[None]] = set()
         self.carry_out: CarryOut | None = None  # what the application does with a request that was let in
 
     async def start(self) -> None:
@@ -86,11 +83,14 @@ class Peers:
         if self._at_work:
             await asyncio.wait(self._at_work, timeout=CLOSING)
             await asyncio.sleep(0)  # and their answers sent
-        open_still = [*self._callers, *(writer for kept in self._kept.values() for _, writer in kept)]
-        self._kept.clear()
-        for writer in open_still:
-            writer.close()
-        await asyncio.gather(*(writer.wait_closed() for writer in open_still), return_exceptions=True)
+        open_still = [*self._callers, *self._others.values()]
+        self._others.clear()
+        for each in open_still:
+            each.close()
+        if open_still:
+            await asyncio.wait(
+                [asyncio.create_task(each.gone.wait()) for each in open_still], timeout=CLOSING
+            )
         if self._held is not None:
             os.close(self._held)
             self._held = None
@@ -113,16 +113,12 @@ class Peers:
         That is, if the other one is not there; or if it has gone before it answered, and it does no harm to
         carry the request out again. `Refused` if nobody knows whether it was.
         """
-        connection = await self._connect(number)
-        if connection is None:
+        caller = await self._caller(number)
+        if caller is None:
             return None
-        reader, writer = connection
         try:
-            writer.writelines(_packed(_request(scope), body))
-            await writer.drain()
-            head, answer = await _unpacked(reader)
-        except (OSError, EOFError):
-            writer.close()
+            (status, headers), answer = await caller.ask(_request(scope), body)
+        except EOFError:
             if _repeatable(scope):
                 return None
             raise Refused(
@@ -132,29 +128,26 @@ class Peers:
                 "With an Idempotency-Key such a request is repeated by itself",
                 retry_after(1),
             ) from None
-        except BaseException:
-            writer.close()
-            raise
-        kept = self._kept.setdefault(number, [])
-        if len(kept) < KEPT:
-            kept.append(connection)
-        else:
-            writer.close()
-        return RelayedAnswer(head["status"], _as_bytes(head["headers"]), answer)
+        return RelayedAnswer(status, headers, answer)
 
-    async def _connect(self, number: int) -> Connection | None:
-        kept = self._kept.get(number, [])
-        while kept:
-            reader, writer = kept.pop()
-            if not reader.at_eof() and not writer.is_closing():
-                return reader, writer
-            writer.close()
-        try:
-            return await asyncio.open_unix_connection(str(self._folder / f"{number}.sock"))
-        except OSError:
-            if self._own is None:  # this process was started while another still had the number
-                await self._settle(number)
-            return None
+    async def _caller(self, number: int) -> Caller | None:
+        """The connection to another process, if it is there."""
+        found = self._others.get(number)
+        if found is not None and found.open:
+            return found
+        async with self._connecting:
+            found = self._others.get(number)
+            if found is not None and found.open:  # somebody else was faster
+                return found
+            loop, address = asyncio.get_running_loop(), str(self._folder / f"{number}.sock")
+            try:
+                _, found = await loop.create_unix_connection(Caller, address)
+            except OSError:
+                if self._own is None:  # this process was started while another still had the number
+                    await self._settle(number)
+                return None
+            self._others[number] = found
+            return found
 
     async def _settle(self, number: int) -> bool:
         """Take a number, unless a process that lives has it."""
@@ -165,7 +158,8 @@ class Peers:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             address.unlink(missing_ok=True)
-            self._server = await asyncio.start_unix_server(self._serve, str(address))
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_unix_server(self._callee, str(address))
         except BlockingIOError:
             os.close(held)
             return False
@@ -176,28 +170,25 @@ class Peers:
         self._own, self._held = number, held
         return True
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Requests of one other process, one after another."""
-        self._callers.add(writer)
-        try:
-            while True:
-                head, body = await _unpacked(reader)
-                task = asyncio.create_task(self._carried_out(_scope(head), body))
-                self._at_work.add(task)
-                task.add_done_callback(self._at_work.discard)
-                found = await asyncio.shield(task)
-                answer = {"status": found.status, "headers": _as_text(found.headers)}
-                writer.writelines(_packed(answer, found.body))
-                await writer.drain()
-        except (OSError, EOFError):
-            pass  # the other one has gone, or needs this connection no longer
-        finally:
-            self._callers.discard(writer)
-            writer.close()
+    def _callee(self) -> Callee:
+        """The end of a connection that another process has made."""
+        return Callee(self._begin, self._callers.add, self._callers.discard)
 
-    async def _carried_out(self, scope: Scope, body: bytes) -> RelayedAnswer:
+    def _begin(self, callee: Callee, number: int, head: Any, body: bytes) -> None:
+        task = asyncio.create_task(self._answer(callee, number, head, body))
+        self._at_work.add(task)
+        task.add_done_callback(self._at_work.discard)
+
+    async def _answer(self, callee: Callee, number: int, head: Any, body: bytes) -> None:
         assert self.carry_out is not None
-        return await self.carry_out(scope, body)
+        try:
+            status, headers, answer = await self.carry_out(_scope(head), body)
+        except BaseException as error:  # there will be no answer, and who asked is to know
+            callee.close()
+            if not isinstance(error, OSError):
+                raise
+        else:
+            callee.send(number, (int(status), headers), answer)
 
 
 def _repeatable(scope: Scope) -> bool:
@@ -206,52 +197,32 @@ def _repeatable(scope: Scope) -> bool:
     return reads or any(name == b"idempotency-key" for name, _ in scope["headers"])
 
 
-def _as_text(headers: list[tuple[bytes, bytes]]) -> list[list[str]]:
-    return [[part.decode("latin-1") for part in pair] for pair in headers]
-
-
-def _as_bytes(headers: list[list[str]]) -> list[tuple[bytes, bytes]]:
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-
-
-def _request(scope: Scope) -> dict[str, Any]:
+def _request(scope: Scope) -> tuple[Any, ...]:
     identity: Identity = scope["state"]["identity"]
-    return {
-        "method": scope["method"],
-        "path": scope["path"],
-        "query": scope["query_string"].decode("latin-1"),
-        "headers": _as_text([each for each in scope["headers"] if each[0] in PASSED_ON]),
-        "identity": astuple(identity),
-    }
+    return (
+        scope["method"],
+        scope["path"],
+        scope["query_string"],
+        [each for each in scope["headers"] if each[0] in PASSED_ON],
+        (identity.scopes, identity.authentication, identity.token),
+    )
 
 
-def _scope(head: dict[str, Any]) -> Scope:
+def _scope(head: tuple[Any, ...]) -> Scope:
     """The request as the application is handed it."""
-    scopes, authentication, token = head["identity"]
+    method, path, query, headers, identity = head
     return {
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
         "scheme": "http",
-        "method": head["method"],
-        "path": head["path"],
-        "raw_path": head["path"].encode("utf-8", "surrogatepass"),
+        "method": method,
+        "path": path,
+        "raw_path": path.encode("utf-8", "surrogatepass"),
         "root_path": "",
-        "query_string": head["query"].encode("latin-1"),
-        "headers": _as_bytes(head["headers"]),
+        "query_string": query,
+        "headers": headers,
         "client": None,
         "server": None,
-        "state": {"identity": Identity(tuple(scopes), authentication, token)},
+        "state": {"identity": Identity(*identity)},
     }
-
-
-def _packed(head: dict[str, Any], body: bytes) -> tuple[bytes, bytes]:
-    text = json.dumps(head).encode()
-    return struct.pack(">II", len(text), len(body)) + text, body
-
-
-async def _unpacked(reader: asyncio.StreamReader) -> tuple[dict[str, Any], bytes]:
-    """The next message; an `EOFError` or an `OSError` if there is none."""
-    sizes = struct.unpack(">II", await reader.readexactly(8))
-    head = json.loads(await reader.readexactly(sizes[0]))
-    return head, await reader.readexactly(sizes[1])

@@ -24,6 +24,39 @@ class TooLarge(Exception):
     """A request whose head is larger than it may be."""
 
 
+class WholeAnswers:
+    """A transport that sends the head of an answer with its body, so that whoever waits wakes once."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+        self.is_closing = transport.is_closing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """As the transport, but for a head, which waits until the loop comes round at the latest."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.endswith(b"\r\n\r\n") and data.startswith(b"HTTP/1.1 ") and data[9:10] != b"1":
+            self._head = data
+            self._loop.call_soon(self.flush)
+            return
+        self._transport.write(data)
+
+    def flush(self) -> None:
+        """Send what waits."""
+        if self._head:
+            self.write(b"")
+
+    def close(self) -> None:
+        """As the transport, which sends what was written."""
+        self.flush()
+        self._transport.close()
+
+
 class GuardedProtocol(HttpToolsProtocol):
     """uvicorn's protocol, bounded in memory and time."""
 
@@ -34,10 +67,13 @@ class GuardedProtocol(HttpToolsProtocol):
         self._received = 0  # bytes of a head that is not complete
         self._head = 0  # bytes of what was read of it
         self._deadline: asyncio.TimerHandle | None = None
+        self._wanted: float | None = None  # seconds of the deadline that there should be
+        self._renewed = False  # whether what is awaited has changed since it was set
         self._reader: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.transport = WholeAnswers(transport, self.loop)  # type: ignore[assignment]
         if len(self.connections) > CONNECTIONS:
             self._refuse(503, "TooManyConnections", f"{CONNECTIONS} connections are the most")
             return
@@ -56,8 +92,10 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._in_head:
             self._received += len(data)
             if self._deadline is None:  # a connection that was kept open
-                self._wait(HEAD_SECONDS)
+                self._wanted, self._renewed = HEAD_SECONDS, True
         super().data_received(data)
+        if self._renewed and (self._wanted, self._deadline) != (None, None):  # most come whole: no timer
+            self._wait(self._wanted)
         if self._in_head and self._received > HEAD_BYTES and not self.transport.is_closing():
             self._refuse_head()
 
@@ -76,12 +114,11 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head, self._received = False, 0
-        self._wait(BODY_SECONDS)
+        self._wanted, self._renewed = BODY_SECONDS, True
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._in_head = True
-        self._wait(None)
+        self._in_head, self._wanted, self._renewed = True, None, True
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -107,6 +144,7 @@ class GuardedProtocol(HttpToolsProtocol):
             raise TooLarge  # the parser makes it an error of its own, see `send_400_response`
 
     def _wait(self, seconds: float | None) -> None:
+        self._wanted, self._renewed = seconds, False
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self._late, seconds)

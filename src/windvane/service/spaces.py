@@ -69,9 +69,13 @@ def _ticks(space: Domain, index: int, resolution: int) -> list[Any]:
 def _points(space: Domain, at: Any, names: list[str], ticks: list[list[Any]]) -> Any:
     if isinstance(space, Arms | Candidates):
         return ticks[0]
-    grid = [values[::-1] for values in product(*reversed(ticks))]
     if isinstance(space, Space):
+        grid = (values[::-1] for values in product(*reversed(ticks)))
         return [{**at, **dict(zip(names, values, strict=True))} for values in grid]
-    points = np.tile(np.asarray(at, dtype=np.float64), (len(grid), 1))
-    points[:, [int(name[1:]) - 1 for name in names]] = grid
+    columns = np.meshgrid(
+        *reversed(ticks), indexing="ij"
+    )  # in Python it held up steps for longer than the model
+    points = np.tile(np.asarray(at, dtype=np.float64), (columns[0].size, 1))
+    for name, column in zip(names, reversed(columns), strict=True):
+        points[:, int(name[1:]) - 1] = column.ravel()
     return points

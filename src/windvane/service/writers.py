@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 R = TypeVar("R")
+LULL = 0.05  # seconds after a step: those who send them one after another are heard of again by then
 PATIENCE = 0.05  # seconds; a step of `auto` that fits takes 30 ms, others 3 to 5 (docs/decisions/0042)
 
 
@@ -39,12 +40,18 @@ class Writers:
         self._watched = False  # whether one of them looks how long the present step takes
         self._since: float | None = None  # when the present step began
         self._present = 0  # its number
+        self._ended = float("-inf")  # when the last one did
         self._closed = False
 
     @property
     def busy(self) -> bool:
         """Whether a step waits or is the present one."""
         return self._since is not None or bool(self._jobs)
+
+    @property
+    def pressed(self) -> bool:
+        """Whether there are steps to make, or were just now: who sends them may be at work on the next."""
+        return self.busy or time.monotonic() - self._ended < LULL
 
     async def run(self, work: Callable[[], R]) -> R:
         """Wait for a step; when this returns, it is on disk."""
@@ -85,6 +92,7 @@ class Writers:
                 result = job.work()
             except BaseException as raised:
                 error = raised
+            self._ended = time.monotonic()
             job.answer.get_loop().call_soon_threadsafe(_answer, job.answer, result, error)
             del taken, job, result, error  # a thread that waits holds on to nothing
 

@@ -11,12 +11,14 @@ from sqlalchemy import (
     Row,
     String,
     Text,
+    Update,
     bindparam,
     cast,
     delete,
     func,
     insert,
     select,
+    text,
     update,
 )
 from sqlalchemy.exc import IntegrityError
@@ -24,6 +26,7 @@ from sqlalchemy.types import TypeEngine
 
 from windvane.errors import Conflict, UnknownName
 from windvane.protocol.records import Record, Summary
+from windvane.storage import turns
 from windvane.storage.prepared import Prepared
 from windvane.storage.records import dumps, listed_summary, record_of, row_of, summary_of
 from windvane.storage.schema import checkpoints, deliveries, events, studies, webhooks
@@ -60,21 +63,24 @@ MOVED = (
         last_retreat=func.coalesce(bindparam("last_retreat", type_=Integer), studies.c.last_retreat),
     )
 )
-MOVE = Prepared(MOVED)
 WRITE = Prepared(insert(events))
-MOVED_ROW = MOVED.returning(studies.c.id).cte("moved")
-MOVE_AND_WRITE = Prepared(  # on PostgreSQL, where each statement is a way to the server and back
-    insert(events).from_select(
-        [column.name for column in events.c],
-        select(
-            *(cast(bindparam(f"new_{column.name}"), _whole(column.type)) for column in events.c)
-        ).select_from(MOVED_ROW),
-    )
-)
+NOBODY_WAITS = text(f"pg_try_advisory_xact_lock({turns.KEYS})")  # nor makes a step in turn
+
+
+def _and_write(moved: Update) -> Prepared:
+    """Move the head and write a record at once, for PostgreSQL: there a statement is a way to the server."""
+    values = (cast(bindparam(f"new_{column.name}"), _whole(column.type)) for column in events.c)
+    row = moved.returning(studies.c.id).cte("moved")
+    return Prepared(insert(events).from_select([c.name for c in events.c], select(*values).select_from(row)))
+
+
+MOVE, MOVE_AND_WRITE = Prepared(MOVED), _and_write(MOVED)
+MOVE_OUT_OF_TURN = Prepared(MOVED.where(NOBODY_WAITS))
+MOVE_AND_WRITE_OUT_OF_TURN = _and_write(MOVED.where(NOBODY_WAITS))
 
 
 class Stale(Exception):
-    """Somebody else has written to this study since its journal was read."""
+    """Somebody else has written to this study since its journal was read, or is about to."""
 
 
 class NameTaken(Conflict):
@@ -244,8 +250,11 @@ def append(
     stale_from: int | None = None,
     states: Mapping[int, Any] | None = None,
     redefined: tuple[Mapping[str, Any], Any] | None = None,
+    in_turn: bool = True,
 ) -> None:
     """Write records that build on the head `before`; `Stale` if it is no longer that.
+
+    If it is not their turn (`in_turn`), `Stale` also if somebody else has or awaits it: PostgreSQL only.
 
     In the same transaction a reset or a violation leaves a delivery for each webhook that wants it, and
     `state` becomes the checkpoint.
@@ -278,9 +287,9 @@ def append(
     at_once = len(rows) == 1 and connection.dialect.name == "postgresql"
     if at_once:
         new = {f"new_{name}": value for name, value in rows[0].items()}
-        moved = MOVE_AND_WRITE.run(connection, {**values, **new})
+        moved = (MOVE_AND_WRITE if in_turn else MOVE_AND_WRITE_OUT_OF_TURN).run(connection, {**values, **new})
     else:
-        moved = MOVE.run(connection, values)
+        moved = (MOVE if in_turn else MOVE_OUT_OF_TURN).run(connection, values)
     if moved.rowcount == 0:
         raise Stale
     if not at_once:

@@ -41,7 +41,7 @@ from windvane.storage.places import (
 )
 from windvane.storage.places import inspect as header_version
 from windvane.storage.prepared import Prepared
-from windvane.storage.schema import studies, version
+from windvane.storage.schema import version
 
 WAIT = 30.0  # seconds for a lock
 MIGRATION_LOCK = 0x57564E45  # of PostgreSQL's advisory locks
@@ -49,7 +49,7 @@ LOCK_NOT_AVAILABLE = "55P03"
 QUEUE = Prepared(
     text(
         f"SELECT set_config('lock_timeout', '{turns.PATIENCE * 1000:.0f}ms', true), "
-        f"pg_advisory_xact_lock(CAST(CAST('{studies.name}' AS regclass) AS oid)::int, :study), "
+        f"pg_advisory_xact_lock({turns.KEYS}), "
         f"set_config('lock_timeout', '{WAIT * 1000:.0f}ms', true)"
     )
 )
@@ -158,6 +158,14 @@ class Link:
         if wait and self.kind == "sqlite" and not self._read_only:
             return turns.in_turn(self._path.resolve(), study, lambda: self._with_connection(act))
         return self._with_connection(act, study if wait and self.kind != "sqlite" else None)
+
+    def out_of_turn(self, act: Callable[[Connection], Result]) -> Result:
+        """Make a step of a study without waiting and without asking for anything before it is written.
+
+        So it may be of no use, or meet a connection that the server has closed: then nothing is written.
+        """
+        with reported(self.where), self._engine.connect() as connection:
+            return act(connection)
 
     def _with_connection(self, act: Callable[[Connection], Result], study: int | None = None) -> Result:
         with reported(self.where), self._engine.connect() as connection:

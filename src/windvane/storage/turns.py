@@ -28,6 +28,7 @@ try:
 except (ImportError, AttributeError):  # pragma: no cover  # not Linux: no queue
     fcntl = None  # type: ignore[assignment]
 
+KEYS = "CAST(CAST('windvane_studies' AS regclass) AS oid)::int, :study"  # of PostgreSQL's advisory lock
 PATIENCE = 60.0  # seconds in which nobody before moves
 SOON, LATER = 0.0005, 0.01  # seconds between two looks, at first and in the end
 PLACES = 1 << 30  # of a study, before it must have been empty once

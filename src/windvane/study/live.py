@@ -144,10 +144,11 @@ class Live:
 class UnwrittenStep:
     """A step under way: records that memory has followed already and that are still to be written."""
 
-    def __init__(self, live: Live, now: float, keyed: int | None = None) -> None:
+    def __init__(self, live: Live, now: float, keyed: int | None = None, *, in_turn: bool = True) -> None:
         self.live = live
         self.now = now
         self.keyed = keyed  # the record that was written under its key before
+        self.in_turn = in_turn
         self.before = live.head
         self.records: list[Record] = []
         self.stale_from: int | None = None  # the first record that counts otherwise from here on
@@ -223,5 +224,6 @@ class UnwrittenStep:
                 stale_from=self.stale_from,
                 states=self.states,
                 redefined=self.redefined,
+                in_turn=self.in_turn,
                 **counters,
             )

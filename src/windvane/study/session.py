@@ -7,6 +7,11 @@ a step of a study waits for those who came before. Memory moves on once a step i
 on the way there, it is as it was. So no measurement is lost or told twice, and studies do not wait for each
 other.
 
+On PostgreSQL each question is a way to the server and back. Where nobody else has written to a study for some
+steps, the next one asks nothing before it is written: on what is in memory, out of turn, and on the condition
+that the journal has not grown and nobody has or awaits a turn. Else, and whatever else is wrong with it, it
+counts for nothing and is made in turn.
+
 Whoever only looks is given a snapshot: the study as of its last record on disk, whatever is being computed.
 """
 
@@ -18,13 +23,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from windvane.errors import Conflict, StorageFailure, UnknownName
+from windvane.errors import Conflict, StorageFailure, UncertainWrite, UnknownName, WindvaneError
 from windvane.protocol.records import Trial, as_written
 from windvane.storage import AMENDING, Record, Summary, journal
 from windvane.storage.link import Link
 from windvane.study.amendments import Right, follow, right_values
 from windvane.study.live import Live, UnwrittenStep
 
+QUIET = 4  # steps in turn in which nobody else has written, before one is made out of turn
 ATTEMPTS = 50  # at a step that others are faster with, each time
 BATCH = 1000  # records read at once
 Result = TypeVar("Result")
@@ -40,6 +46,7 @@ class Session:
         self._clock = clock
         self._lock = threading.RLock()
         self._live: Live | None = None
+        self._quiet = 0  # steps in a row in which nobody else had written
         self._looking = threading.Lock()  # of those who look and have to read the journal first
 
     @property
@@ -72,18 +79,20 @@ class Session:
         *,
         key: str | None = None,
         long: bool = False,
+        short: bool = False,
     ) -> tuple[Result, bool]:
         """Carry out a step and write its records; on any failure neither memory nor disk has changed.
 
         The answer has beside it whether anything was written: not if it had been before, under the same
         `key`; the step knows which record that was, see `before`. A `long` one is begun out of turn: if
-        others write meanwhile, it goes on from there.
+        others write meanwhile, it goes on from there. A `short` one may be made twice: it is tried out of
+        turn first, where that is likely to do.
         """
 
-        def attempt(connection: Connection) -> tuple[Result, bool]:
-            head, keyed = journal.head_and_keyed(connection, self._id, key)
-            self._live = self._followed(connection, self._live, head)
-            step = UnwrittenStep(self._live.copy(), self._clock(), keyed)
+        def carried_out(
+            connection: Connection, live: Live, keyed: int | None, *, in_turn: bool
+        ) -> tuple[Result, bool]:
+            step = UnwrittenStep(live.copy(), self._clock(), keyed, in_turn=in_turn)
             result = work(step, connection)
             if step.records:
                 self._link.commit(
@@ -94,7 +103,26 @@ class Session:
                 self._live = step.live
             return result, bool(step.records)
 
+        def attempt(connection: Connection) -> tuple[Result, bool]:
+            head, keyed = journal.head_and_keyed(connection, self._id, key)
+            alone = self._live is not None and self._live.head >= head
+            self._quiet = self._quiet + 1 if alone else 0
+            self._live = self._followed(connection, self._live, head)
+            return carried_out(connection, self._live, keyed, in_turn=True)
+
         with self._lock:
+            known = self._live
+            if short and known is not None and self._quiet >= QUIET and self._link.kind == "postgresql":
+                try:
+                    return self._link.out_of_turn(
+                        lambda connection: carried_out(connection, known, None, in_turn=False)
+                    )
+                except UncertainWrite:
+                    raise
+                except journal.Stale:
+                    self._quiet = 0
+                except WindvaneError:
+                    pass  # the key may be known, the trial told by somebody else: who looks will find out
             for number in range(ATTEMPTS):
                 try:
                     return self._link.in_turn(self._id, attempt, wait=number > 0 or not long)

@@ -37,7 +37,7 @@ def ask(session: Session, request: AskRequest, patience: float | None) -> tuple[
             found.append(step.write("asked", trial=number, x=x, **(asked if found else first)))
         return found
 
-    records, new = session.write(work, key=key)
+    records, new = session.write(work, key=key, short=True)
     return [Trial.of(record) for record in records], new
 
 
@@ -60,7 +60,7 @@ def write(session: Session, request: TellRequest | FailRequest | ResetRequest) -
             return _fail(session, step, connection, request)
         return _reset(session, step, connection, request)
 
-    return session.write(work, key=request.key)
+    return session.write(work, key=request.key, short=True)
 
 
 def _tell(session: Session, step: UnwrittenStep, connection: Connection, request: TellRequest) -> Record:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time as clocks
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from windvane.protocol.measured import check_of
 from windvane.service import limits
 from windvane.service.answers import Answer
 from windvane.service.bodies import PredictBody
-from windvane.service.core import Service, service_of
+from windvane.service.core import Pace, service_of
 from windvane.service.problems import documented
 from windvane.service.routes.common import READ, Name, names_in_a_body, router
 from windvane.service.shapes import BestShape, ExplanationShape, PredictionShape, SurfaceShape
@@ -28,6 +27,7 @@ from windvane.study.live import Live
 routes = router("model")
 PART = 500  # points that are predicted at once: some milliseconds. Of more, the arrays are such that each is
 # memory that the system gives anew, page by page: a surface of 100 x 100 took a quarter longer
+LARGE = 50_000  # bytes of an answer, about 2,500 numbers
 SeenContext = Annotated[
     str, Query(max_length=limits.CONTEXT, description='JSON, if the space has contexts: {"load": 37}')
 ]
@@ -70,11 +70,11 @@ async def predict(request: Request, name: Name, body: Annotated[PredictBody, Bod
     service = service_of(request)
 
     def work(study: Study) -> Answer:
-        now = study.snapshot()
-        found = _predicted(service, now, body.points, body.time, body.of)
+        pace, now = service.pace(), study.snapshot()
+        found = _predicted(pace, now, body.points, body.time, body.of)
         if body.feasibility:
-            found |= _feasibility(service, now, body.points, body.time)
-        return Answer({key: _listed(values) for key, values in found.items()})
+            found |= _feasibility(pace, now, body.points, body.time)
+        return _at(pace, {key: _listed(values) for key, values in found.items()})
 
     return await service.read(name, work)
 
@@ -103,16 +103,17 @@ async def surface(
     seen, service = _seen(context), service_of(request)
 
     def work(study: Study) -> Answer:
-        now = study.snapshot()
+        pace, now = service.pace(), study.snapshot()
         optimizer, space = now.optimizer, now.optimizer.space
         under = None if not space.contexts else (optimizer.last_context or {}) | (seen or {})
         at = optimizer.best(context=under or seen).x if optimizer.step > 1 else middle(space)
         grid = slice_of(space, at, [each for each in axes.split(",") if each], resolution)
-        found = _predicted(service, now, grid.points, None, of or None)
+        pace.rest()
+        found = _predicted(pace, now, grid.points, None, of or None)
         if feasibility:
-            found |= _feasibility(service, now, grid.points, None)
+            found |= _feasibility(pace, now, grid.points, None)
         shown = {key: _listed(values, grid) for key, values in found.items()}
-        return Answer({"axes": grid.axes, "at": grid.at, "of": of or None, **shown})
+        return _at(pace, {"axes": grid.axes, "at": grid.at, "of": of or None, **shown})
 
     return await service.read(name, work)
 
@@ -138,35 +139,40 @@ def _seen(text: str) -> dict[str, Any] | None:
     return found
 
 
-def _predicted(
-    service: Service, now: Live, points: Any, time: float | None, of: str | None
-) -> dict[str, Any]:
+def _predicted(pace: Pace, now: Live, points: Any, time: float | None, of: str | None) -> dict[str, Any]:
     """Mean and standard deviation at m points."""
     with names_in_a_body():
         check_of(of, now.optimizer.constraints)
     moment = now.not_before(time)
-    parts = _in_parts(service, points, lambda some: now.optimizer.predict(some, moment, of=of))
+    parts = _in_parts(pace, points, lambda some: now.optimizer.predict(some, moment, of=of))
     mean, std = (np.concatenate(each) for each in zip(*parts, strict=True))
     return {"mean": mean, "std": std}
 
 
-def _feasibility(service: Service, now: Live, points: Any, time: float | None) -> dict[str, Any]:
+def _feasibility(pace: Pace, now: Live, points: Any, time: float | None) -> dict[str, Any]:
     """How probably all constraints hold at points, and each of them; all, if there are none."""
     moment = now.not_before(time)
-    parts = _in_parts(service, points, lambda some: now.optimizer.feasibility(some, moment))
+    parts = _in_parts(pace, points, lambda some: now.optimizer.feasibility(some, moment))
     each = {name: np.concatenate([part[name] for part in parts]) for name in now.optimizer.constraints}
     return {"feasible": np.prod([np.ones(len(points)), *each.values()], axis=0), "feasibility": each}
 
 
-def _in_parts(service: Service, points: Any, work: Callable[[Any], Any]) -> list[Any]:
+def _in_parts(pace: Pace, points: Any, work: Callable[[Any], Any]) -> list[Any]:
     """What is computed of many points, a part of them at a time: steps of other requests come in between."""
-    found, begun = list[Any](), 0.0
+    found = list[Any]()
     for start in range(0, max(len(points), 1), PART):
-        if found:
-            service.give_way(begun)
-        begun = clocks.perf_counter()
         found.append(work(points[start : start + PART]))
+        if len(points) > PART:
+            pace.rest()
     return found
+
+
+def _at(pace: Pace, content: dict[str, Any]) -> Answer:
+    """The answer. To write thousands of numbers takes as long as to compute them, so that is paced, too."""
+    answer = Answer(content)
+    if len(answer.body) > LARGE:
+        pace.rest()
+    return answer
 
 
 def _listed(values: Any, grid: Slice | None = None) -> Any:
