@@ -8,7 +8,7 @@ observation is given follows from the share by one formula, `softened`, wherever
 What is far below may also be a plunge: f itself is low there, and the kernel did not know how steeply it
 falls. That is possible only where little is known of f, and leaves the share a little below 1, which is
 enough for the observation to count (docs/decisions/0049). What is grossly below, as a penalty is, pulls f
-down by so much and no more (docs/decisions/0051).
+down by so much and no more (docs/decisions/0052).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ SELDOM = 0.1  # how often a sudden change leads there, beside all others: docs/d
 LEVEL_FAR = 3.0  # standard deviations off from which a level may have moved, but at least
 LEVEL_SIZE = 1.0  # so many prior standard deviations: docs/decisions/0029
 LEVEL_SELDOM = 0.1  # how often only the level moves, beside all else, to beyond a new function: 0029
-LEVEL_BESIDE = 0.15  # of sqrt(d), to a value that counts: nowhere else has a level fallen: 0051
+LEVEL_BESIDE = 0.15  # of sqrt(d), to a value that counts: nowhere else has a level fallen: 0052
 LEVEL_WITHIN = 0.03  # and to where a new function may be as well: docs/decisions/0029
 
 # -- regimes that come back: docs/decisions/0029 ---------------------------------------------------------
@@ -51,9 +51,9 @@ TIMED = (2, 4, 8, 16)  # steps at which the length of a step is looked at: docs/
 SUSPECT = 0.02  # the probability from which it is remembered that an observation may be an outlier
 SAME = 0.2  # of the logarithm of a noise: what changes less by a second judgement is not worth a factor
 DEEP = 100.0  # times the variance of f: what a plunge has, docs/decisions/0049
-GROSS = 30.0  # prior standard deviations below: from there a plunge has no bottom, docs/decisions/0051
-DRAG = 0.1  # of what is grossly below: f is pulled down by 1 / DRAG prior standard deviations at most: 0051
-REVIEWS = 3  # times at most that outliers are judged again after a fit: they hide each other, 0051
+GROSS = 30.0  # prior standard deviations below: from there a plunge has no bottom, docs/decisions/0052
+DRAG = 0.1  # of what is grossly below: f is pulled down by 1 / DRAG prior standard deviations at most: 0052
+REVIEWS = 3  # times at most that outliers are judged again after a fit: they hide each other, 0052
 PASSES = 2  # variational passes an observation: a third moves the noise by less than 1 %
 
 # -- the acquisition ------------------------------------------------------------------------------------
