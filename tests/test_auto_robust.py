@@ -240,3 +240,30 @@ def test_nobody_asks_again_and_again_where_it_is_far_worse(seed):
     task = wv.task("valve", horizon=288, seed=seed)
     trace = wv.simulate(wv.make(task.space, seed=seed), task, seed=seed)
     assert trace.average < 30.0
+
+
+@pytest.mark.parametrize(
+    ("dim", "depth", "seed"), [(1, 1e2, 4), (1, 1e3, 1), (1, 1e3, 5), (1, 1e6, 4), (2, 1e6, 2)]
+)
+def test_a_cliff_that_is_known_is_kept_away_from(dim, depth, seed):
+    """A fit without the outliers made a scale on which the cliff was forgotten; then its values made a change
+    of the level, in which every step went beyond."""
+    opt, rng, fallen = wv.make(wv.Box([(0, 1)] * dim), seed=seed), np.random.default_rng(seed), []
+    for _ in range(90):
+        x = opt.ask()
+        y = -depth if x[0] > 0.5 else x[0] - sum((x[1:] - 0.5) ** 2)
+        opt.tell(x, y + 0.05 * rng.normal())
+        fallen.append(x[0] > 0.5)
+    assert sum(fallen[50:]) <= 2
+    assert opt.best().x[0] <= 0.5
+
+
+def test_a_level_that_really_fell_is_noticed_where_it_is_asked():
+    opt, rng, noticed = wv.make(LINE, seed=0), np.random.default_rng(0), []
+    for step in range(1, 61):
+        x = opt.ask()
+        event = opt.tell(x, x[0] * (1.0 - x[0]) - 1e3 * (step > 50) + 0.01 * rng.normal())
+        if event.reset:
+            noticed.append(step)
+    assert [step > 50 for step in noticed] == [True]
+    assert noticed[0] <= 54

@@ -9,8 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Scatter, scattered, softened, take
-from windvane.surrogates.mixture.tuning import DEEP
+from windvane.surrogates.mixture.outliers import (
+    NoiseEstimate,
+    Precise,
+    Scatter,
+    besides,
+    scattered,
+    softened,
+    take,
+)
+from windvane.surrogates.mixture.tuning import DEEP, DRAG, GROSS
 
 positive = st.floats(1e-6, 1e3)
 
@@ -135,6 +143,31 @@ def test_what_is_far_below_counts_where_little_is_known_and_nowhere_else():
         assert above.noise == taken_by(belief, 6.0, variance, 0.01, 36.0).noise
         assert (after.noise < 0.1 * before.noise) is counts
         assert after.outlier > 0.5  # a fit leaves it out, as it does outliers
+
+
+@given(st.floats(-1e4, -GROSS - 0.1), st.floats(1e-4, 4.0), st.floats(1e-4, 1.0), st.floats(1e-4, 0.5))
+def test_a_gross_plunge_is_as_deep_as_it_likes_and_counts_among_outliers(residual, variance, noise, plunges):
+    taken = taken_by(NoiseEstimate.about(noise, 3.0), residual, variance, 0.01, residual**2, plunges)
+    normal = stats.norm.logpdf(
+        residual,
+        scale=np.sqrt([variance + noise, residual**2 * variance + noise, variance + noise + residual**2]),
+    )
+    logs = normal + np.log([0.99 * (1.0 - plunges), 0.99 * plunges, 0.01])
+    assert taken.log_density == pytest.approx(float(np.logaddexp.reduce(logs)), rel=1e-9)
+    assert taken.outlier == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("prior", [0.04, 1.0, 25.0])
+@pytest.mark.parametrize("depth", [50.0, 1e3, 1e6])
+def test_what_is_gross_pulls_f_down_by_so_much_and_no_more(prior, depth):
+    """Against a Gaussian process that is conditioned on one value: v / (v + s) of the residual."""
+    residual = -depth * math.sqrt(prior)
+    s = float(besides(np.array(residual), prior, 9.0, 0.001))
+    pulls = [v / (v + s) * residual / math.sqrt(prior) for v in (prior, 0.01 * prior)]
+    assert -1.0 / DRAG <= pulls[0] < -0.5 * min(1.0 / DRAG, depth / 9.0)
+    assert pulls[1] >= -0.01 / DRAG  # where f is known, hardly anything
+    assert besides(np.array(residual), prior, 9.0, 0.0) == residual**2  # as before, without plunges
+    assert besides(np.array(-residual), prior, 9.0, 0.001) == residual**2  # and above
 
 
 @settings(max_examples=40)
