@@ -49,7 +49,7 @@ class Retreat:
     """What is asked for while nothing is believed safe.
 
     `kind`: "safe" is the last setting that was measured to be safe, "start" one that the study began with,
-    and "likeliest" the one that is most likely to be safe.
+    and "likeliest" the most likely to be safe of those that are looked at.
     """
 
     x: Any
@@ -183,7 +183,7 @@ def retreat(
 RETREATS = {
     "safe": "the last setting that was measured to be safe",
     "start": "one of the settings it started from",
-    "likeliest": "the setting that is most likely to be safe",
+    "likeliest": "the setting that is most likely to be safe, of those it looks at",
 }
 
 
