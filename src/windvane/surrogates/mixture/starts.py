@@ -25,7 +25,7 @@ from windvane.surrogates.mixture.outliers import (
     scatters,
     suspicion,
 )
-from windvane.surrogates.mixture.tuning import FEWEST_TO_FIT, LEVEL_SELDOM, LEVEL_WITHIN, SAME, SELDOM
+from windvane.surrogates.mixture.tuning import CLIFF, FEWEST_TO_FIT, LEVEL_SELDOM, LEVEL_WITHIN, SAME, SELDOM
 from windvane.surrogates.mixture.weights import Reweighed, lift_to, reweigh
 
 
@@ -117,11 +117,12 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reviewed
     """Judge again, by what all other data say, what was measured before the scale of y was known, and what
     was held to be an outlier: on another scale it may be none.
 
-    Outliers make others look like some until they are quiet: then all are to be judged once more.
+    Beside a cliff, outliers make others look like some until they are quiet: all are judged once more.
     """
     early = data.steps <= FEWEST_TO_FIT
     prior = model.kernel.diagonal(data.X)
     changed, again = [], False
+    deep = bool((model.scaling.inward(data.y) < -CLIFF * np.sqrt(prior)).any())
     for member in members:
         rows = np.flatnonzero(early | np.isin(data.steps, list(member.suspects)))
         rows = rows[rows >= member.first]
@@ -139,7 +140,7 @@ def review(model: Mixture, data: Dataset, members: Sequence[Member]) -> Reviewed
         quieten(model, data, (member,))
         if np.abs(np.log(member.noises / noises_before)).max() > SAME:
             changed.append(member)
-            again |= bool((member.noises > model.outlier_size * prior[member.first :]).any())
+            again |= deep and bool((member.noises > model.outlier_size * prior[member.first :]).any())
         else:
             member.noises = noises_before
     return Reviewed(changed, again and model.plunges > 0.0)

@@ -53,7 +53,8 @@ SAME = 0.2  # of the logarithm of a noise: what changes less by a second judgeme
 DEEP = 100.0  # times the variance of f: what a plunge has, docs/decisions/0049
 GROSS = 30.0  # prior standard deviations below: from there a plunge has no bottom, docs/decisions/0052
 DRAG = 0.1  # of what is grossly below: f is pulled down by 1 / DRAG prior standard deviations at most: 0052
-REVIEWS = 3  # times at most that outliers are judged again after a fit: they hide each other, 0052
+CLIFF = 4.0  # prior standard deviations below the offset: where some values are so low, outliers are judged
+REVIEWS = 3  # again after a fit, so many times at most: they hide each other, docs/decisions/0052
 PASSES = 2  # variational passes an observation: a third moves the noise by less than 1 %
 
 # -- the acquisition ------------------------------------------------------------------------------------
