@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from windvane.acquisition import LogBeta, Schedule
+from windvane.acquisition import ConstantBeta, LogBeta, Schedule
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
@@ -28,6 +28,8 @@ GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
 PLUNGES = 0.001  # the chance that what is far below is f, where little is known of it: docs/decisions/0049
+LAPSE = 30  # steps after which a sudden change that is not believed is given up: docs/decisions/0055
+BETA = 2.7  # 1.64 standard deviations, the same at every step: docs/decisions/0055
 ARMS_BETA = 1.2, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
@@ -60,6 +62,7 @@ def mixture(
         seeks=hypotheses is None and period is None,
         both=period is not None,
         plunges=PLUNGES,
+        lapse=LAPSE,
     )
 
 
@@ -75,9 +78,14 @@ def weighed(space: Domain, told: bool) -> tuple[Hypothesis, ...]:
     return HYPOTHESES
 
 
-def schedule(common: CommonOptions) -> Schedule | None:
-    """How much to explore, where that is not as everywhere: an arm says little about the others."""
-    return LogBeta(*ARMS_BETA) if isinstance(common.space, Arms) and common.kernel is None else None
+def schedule(common: CommonOptions) -> Schedule:
+    """How much to explore: as much now as ever, since what was learned does not last.
+
+    Where nothing is known of what arms have in common, one says little about the others.
+    """
+    if isinstance(common.space, Arms) and common.kernel is None:
+        return LogBeta(*ARMS_BETA)
+    return ConstantBeta(BETA)
 
 
 def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Learning:

@@ -38,7 +38,8 @@ class Mixture:
     in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
     are held possible at a time, none of them in the first `settled` steps: while the scale of y is a guess,
     the first values are from another world whenever the search finds a better place. `level_runs` is the
-    same for changes of the level alone (docs/decisions/0029). `period`, in the caller's time, is that of a
+    same for changes of the level alone (docs/decisions/0029). One that is not believed `lapse` steps later is
+    given up (0: never). `period`, in the caller's time, is that of a
     season that is weighed beside the `hypotheses`, one to the opposite and back if it `swings`; with `seeks`
     it is looked for in the data, and if it was told, `both` shapes are weighed.
 
@@ -66,6 +67,7 @@ class Mixture:
     swings: bool = False
     both: bool = False  # states of before that were told a period have a season alone
     plunges: float = 0.0  # states of before go on as they were; `auto` has 0.001
+    lapse: int = 0  # the same; `auto` has 30
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -78,7 +80,7 @@ class Mixture:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
-        for name in ("settled", "level_runs"):
+        for name in ("settled", "level_runs", "lapse"):
             object.__setattr__(self, name, integer(f"Mixture({name})", getattr(self, name), at_least=0))
         moves = tuple(
             (integer("Mixture(moves)", step, at_least=1), real("Mixture(moves)", spread, at_least=0.0))

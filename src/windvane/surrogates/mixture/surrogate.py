@@ -242,7 +242,7 @@ class MixtureSurrogate:
         for birth in births:
             if not len(birth.member):
                 birth.member.watch(np.empty((0, len(self._cache.points))))
-        update, log_density, outlier = weigh(*known, births, precise)
+        update, log_density, outlier = weigh(*known, births, new.step, precise)
         return Opinion(
             log_density - math.log(model.scaling.scale),
             outlier,

@@ -22,6 +22,7 @@ FEWEST_TO_DROP = 16  # and not before it has this many
 FAR = 3.0  # prior standard deviations from which a value is beyond a new function: docs/decisions/0023
 SURE = 0.5  # of the prior variance: where more is left, a value beyond is a discovery: docs/decisions/0023
 SELDOM = 0.1  # how often a sudden change leads there, beside all others: docs/decisions/0023
+BELIEVABLE = 0.5  # of all sudden changes together: from there on none of them lapses, docs/decisions/0055
 LEVEL_FAR = 3.0  # standard deviations off from which a level may have moved, but at least
 LEVEL_SIZE = 1.0  # so many prior standard deviations: docs/decisions/0029
 LEVEL_SELDOM = 0.1  # how often only the level moves, beside all else, to beyond a new function: 0029

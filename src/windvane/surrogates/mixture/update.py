@@ -13,6 +13,7 @@ from windvane.surrogates.mixture.member import Guess, Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import SINGLE, NoiseEstimate, Precise, Taken, besides, take
 from windvane.surrogates.mixture.tuning import (
+    BELIEVABLE,
     FEWEST_TO_FIT,
     LEVEL_FAR,
     LEVEL_SIZE,
@@ -72,9 +73,10 @@ def weigh(
     y: float,
     prior: float,
     births: list[Birth],
+    step: int,
     known: Precise = SINGLE,
 ) -> Weighed:
-    """Bayes' rule for an observation y where f has the prior variance given.
+    """Bayes' rule for an observation y, that of a step, where f has the prior variance given.
 
     `births` are the hypotheses that something changed just now, `known` what is known of its noise.
     """
@@ -97,21 +99,29 @@ def weigh(
     if taken.scatter is not None:
         scatter = reweigh(weights, taken.scatter, model.prior, model.share).log_density
     update = Update(list(members), list(guesses), taken, given, after, scatter)
-    gone = _too_many(model, members, after)
+    gone = _given_up(model, members, after, step)
     if gone:
         update = update.of(np.delete(np.arange(len(members)), gone))
     return Weighed(update, log_density - scatter, min(float(after @ taken.share), 1.0))
 
 
-def _too_many(model: Mixture, members: list[Member], weights: Array) -> list[int]:
-    """The least likely sudden changes beyond the number that is held possible, of either kind."""
-    gone = []
+def _given_up(model: Mixture, members: list[Member], weights: Array, step: int) -> list[int]:
+    """The sudden changes that are held possible no longer, by their numbers.
+
+    Of either kind, the least likely ones beyond the number that is held possible; and while it is not
+    believed that anything changed, those of more than `lapse` steps ago. A change shows when its place is
+    looked at; what gathers weight over many steps is a kernel that does not fit everywhere alike
+    (docs/decisions/0055).
+    """
+    gone = set[int]()
     runs = range(len(model.permanent), len(members))
     for moved, most in ((False, model.runs), (True, model.level_runs)):
         own = [number for number in runs if (members[number].turn is not None) == moved]
         own.sort(key=lambda number: float(weights[number]))
-        gone += own[: max(len(own) - most, 0)]
-    return gone
+        gone.update(own[: max(len(own) - most, 0)])
+    if model.lapse and float(weights[len(model.permanent) :].sum()) < BELIEVABLE:
+        gone.update(number for number in runs if members[number].born < step - model.lapse)
+    return sorted(gone)
 
 
 def born(
