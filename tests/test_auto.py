@@ -394,7 +394,7 @@ def test_a_density_is_of_what_was_believed_before_y_was_seen_also_where_y_leads_
 
     monkeypatch.setattr(mixture, "reconsider", reconsider)
     rng = np.random.default_rng(3)
-    opt = wv.make(LINE, seed=3)
+    opt = wv.make(LINE, seed=3, beta=wv.LogBeta())
     for step in range(1, 55):
         x = opt.ask()
         y = (math.exp(-(((x[0] - 0.7) / 0.02) ** 2)) + 0.02 * rng.normal()) * (1.0 if step <= 20 else 5.0)
@@ -513,10 +513,11 @@ def test_constant_values_of_any_size(y):
 @pytest.mark.parametrize("space", [BOX, FOUR, MIXED, LINE], ids=["2-d", "4-d", "mixed", "1-d"])
 def test_with_one_static_hypothesis_it_is_gp_ucb(space):
     """No drift, no changes, no outliers, and no doubt about the noise."""
-    composition = make(space, hypotheses=FEW[:1], hazard=0.0, outliers=0.0, initial=0, **GIVEN).composition
+    plain = wv.make("gp-ucb", space, seed=3, **GIVEN)
+    alike = {"initial": 0, "acquisition": plain.composition.acquisition, **GIVEN}
+    composition = make(space, hypotheses=FEW[:1], hazard=0.0, outliers=0.0, **alike).composition
     model = replace(composition.model, doubt=1e13)
     auto = Optimizer(space, replace(composition, model=model), seed=3)
-    plain = wv.make("gp-ucb", space, seed=3, **GIVEN)
     for t in range(20):
         x, reference = auto.ask(), plain.ask()
         np.testing.assert_allclose(space.encode(x), space.encode(reference), atol=1e-6)

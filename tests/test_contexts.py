@@ -68,7 +68,7 @@ def test_auto_learns_what_the_load_does() -> None:
 def test_a_load_that_does_nothing_is_not_followed() -> None:
     optimizer = wv.make(SPACE, seed=0)
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(100):
         x = optimizer.ask(context={"load": float(rng.uniform(0, 100))})
         optimizer.tell(x, -3 * (x["gain"] - 0.4) ** 2 - x["bias"] ** 2 + 0.02 * rng.normal())
     assert optimizer.follows() == ()
