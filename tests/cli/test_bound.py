@@ -3,20 +3,14 @@
 import json
 
 import pytest
+import shell
 
 from windvane import theory
-from windvane.cli import main
 from windvane.experiments.regret_bounds import BoundProblem, assumption3
 
 
 def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["bound", *arguments])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "bound", *arguments)
 
 
 def test_json(capsys):

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from shell import run
 
 import windvane as wv
 from windvane.algorithms import ALGORITHMS
@@ -14,16 +15,6 @@ from windvane.errors import MissingExtra
 from windvane.experiments import demo
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.options.declared import OPTIONS
-
-
-def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(list(arguments))
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
 
 
 def test_list(capsys):

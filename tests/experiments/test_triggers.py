@@ -2,10 +2,10 @@
 
 import json
 import math
-from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
+from inline import Inline
 
 import windvane as wv
 from windvane.calibration.runs import Luck, Path
@@ -23,15 +23,6 @@ from windvane.experiments.triggers import (
     TriggerStudy,
     TriggerStudyPlan,
 )
-
-
-class Inline(Executor):
-    """Runs at once, in this thread."""
-
-    def submit(self, function, *arguments):
-        future: Future = Future()
-        future.set_result(function(*arguments))
-        return future
 
 
 @pytest.mark.parametrize(("quiet", "rate"), [(0, 0.0), (8, 0.0), (0, 0.1)], ids=["static", "jumps", "drift"])
