@@ -4,6 +4,7 @@ import copy
 import functools
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import windvane as wv
 from windvane.retention import base as limits
 from windvane.triggers import base as triggers
 
+DEEP = 2 * sys.getrecursionlimit()
 BOX = wv.Box([(0.0, 1.0), (-1.0, 1.0)])
 MIXED = wv.Space(gain=wv.Real(0.1, 10, log=True), taps=wv.Integer(1, 8), mode=wv.Choice(["a", "b"]))
 GIVEN = {"kernel": wv.RBF(0.3), "noise_variance": 0.05}
@@ -102,12 +104,12 @@ def repeated(node, key):
 
 
 def nested(node, key):
-    for _ in range(5000):
+    for _ in range(DEEP):
         node[key] = [node[key]]
 
 
 def nested_in_dicts(node, key):
-    for _ in range(5000):
+    for _ in range(DEEP):
         node[key] = {"dict": {"a": node[key]}}
 
 
