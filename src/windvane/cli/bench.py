@@ -102,10 +102,7 @@ def register(verb: VerbParser) -> None:
     """The arguments of the verb."""
     verb.described(DESCRIPTION, EPILOG)
     verb.add_argument(
-        "--algorithms",
-        nargs="+",
-        metavar="NAME",
-        help=f"default: {', '.join(contest.DEFAULT_ALGORITHMS)}",
+        "--algorithms", nargs="+", metavar="NAME", help=f"default: {', '.join(contest.DEFAULT_ALGORITHMS)}"
     )
     verb.add_argument(
         "--tasks",

@@ -116,11 +116,7 @@ def watched(
             bars.reset(bar, completed=kept)
 
         return execute(
-            trials,
-            store,
-            workers,
-            on_kept=begun,
-            on_done=lambda _trial, _result: bars.advance(bar),
+            trials, store, workers, on_kept=begun, on_done=lambda _trial, _result: bars.advance(bar)
         )
 
 

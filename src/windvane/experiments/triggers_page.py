@@ -191,11 +191,7 @@ def _words(steps: Array) -> str:
     return f"{share:.0%} after {middle:.0f}" if middle < math.inf else f"{share:.0%}"
 
 
-SECTIONS = (
-    ("While nothing changes", false_alarms),
-    ("After a jump", jumps),
-    ("Under slow drift", drifts),
-)
+SECTIONS = (("While nothing changes", false_alarms), ("After a jump", jumps), ("Under slow drift", drifts))
 
 
 def markdown(study: TriggerStudy, command: str, picture: str) -> str:

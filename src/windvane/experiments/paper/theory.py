@@ -20,13 +20,7 @@ from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
 from windvane.plots.style import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
-from windvane.theory import (
-    RegretBound,
-    corollary1_order,
-    reset_time,
-    reset_window,
-    sublinear_region,
-)
+from windvane.theory import RegretBound, corollary1_order, reset_time, reset_window, sublinear_region
 
 PROBLEM = BoundProblem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
 RATES = (1e-4, 1e-3, 0.01, 0.03, 0.1)
