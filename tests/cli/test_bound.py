@@ -85,9 +85,3 @@ def test_a_folder_that_cannot_be_written(capsys, tmp_path):
     code, _, err = run(capsys, "--horizon", "20", "--out", str(tmp_path / "taken"))
     assert code == 2
     assert "choose a folder you can write to" in err
-
-
-def test_help(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "windvane bound --rate 0.03 --rates 0.01 0.05" in out

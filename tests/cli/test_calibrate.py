@@ -114,9 +114,3 @@ def test_a_folder_that_cannot_be_written(capsys, tmp_path):
     code, _, err = run(capsys, *SMALL, "--out", str(tmp_path / "taken"))
     assert code == 2
     assert "choose a folder you can write to" in err
-
-
-def test_help(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "windvane calibrate --noise 0.02 --true-noise 0.04" in out

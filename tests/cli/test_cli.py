@@ -123,13 +123,6 @@ def test_mistakes_exit_with_2(capsys, arguments):
     assert "usage: windvane" in err
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help"), ("list", "--help")])
-def test_help(capsys, arguments):
-    code, out, err = run(capsys, *arguments)
-    assert (code, err) == (0, "")
-    assert "usage: windvane" in out
-
-
 @pytest.mark.parametrize("verb", ["study", "replay", "serve", "bench", "study ask"])
 def test_sentences_of_help_are_broken_between_words(capsys, monkeypatch, verb):
     monkeypatch.setenv("COLUMNS", "200")

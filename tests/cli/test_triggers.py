@@ -44,9 +44,3 @@ def test_mistakes(capsys, tmp_path, monkeypatch, arguments, says):
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert says in err
-
-
-def test_help(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "windvane triggers --quick" in out
