@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve docs docs-serve test lint table1 lemma3 reproduce evidence quick endless first-steps bench optuna-bench wdbo-bench constraints-bench extras dist crash crash-service open load clean start fuzz lower-bounds page-bench
+.PHONY: help demo serve docs docs-serve test suite lint table1 lemma3 reproduce evidence quick endless first-steps bench optuna-bench wdbo-bench constraints-bench extras dist crash crash-service open load clean start fuzz lower-bounds page-bench
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -70,10 +70,14 @@ lint: $(VENV)/test  ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint $(VENV)/browser  ## every check and every test
+# The linters keep one core busy at most, so the tests begin beside them.
+test: $(VENV)/browser  ## every check and every test
+	@$(MAKE) --no-print-directory --jobs=2 lint suite
+	@$(BIN)/python docs/tools/evidence.py
+
+suite: $(VENV)/test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
 	  $(BIN)/python -m pytest -n 2 --dist worksteal -q
-	@$(BIN)/python docs/tools/evidence.py
 
 evidence: $(VENV)/experiments  ## bring the pages that are older than the code up to date, hours; DATA=folder has the real data
 	$(BIN)/python docs/tools/evidence.py --run $(if $(DATA),--data $(DATA))

@@ -3,6 +3,7 @@ each process that runs tests).
 """
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import settings
 
 NUMBERS = count(1)
+# Hundreds of thousands of objects come with the tests and with what they import: none of it is garbage.
+gc.set_threshold(20_000, *gc.get_threshold()[1:])
 # How fast an example runs says more about the machine than about the code: speed is measured in bench/.
 settings.register_profile("windvane", deadline=None)
 settings.load_profile("windvane")
@@ -20,6 +23,11 @@ settings.load_profile("windvane")
 os.environ.update(COLUMNS="80", LINES="25", TERM="xterm-256color")
 for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "PY_COLORS"):
     os.environ.pop(name, None)
+
+
+def pytest_collection_finish():
+    """Nor to be looked through whenever Python looks for garbage."""
+    gc.freeze()
 
 
 class Clock:

@@ -1,6 +1,5 @@
 """The examples run as they stand: some against a real service, the others by themselves with --short."""
 
-import importlib.util
 import os
 import random
 import re
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.signal import cont2discrete, lfilter
+from scripts import script
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -138,11 +138,7 @@ def test_every_example_is_listed_and_tested():
 
 
 def load(name):
-    """An example as a module."""
-    spec = importlib.util.spec_from_file_location(f"example_{Path(name).stem}", EXAMPLES / name)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script(f"examples/{name}")
 
 
 def alone(folder, name, picture):

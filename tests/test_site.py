@@ -1,7 +1,6 @@
 """The documentation as a site: it builds without a warning, all links lead somewhere, nothing is loaded from elsewhere."""
 
 import ast
-import importlib.util
 import os
 import posixpath
 import re
@@ -13,11 +12,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from scripts import script
 
 import windvane as wv
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOLS = ROOT / "docs" / "tools"
 PUBLIC = (
     "plots",
     "client",
@@ -33,10 +32,7 @@ def tool(name, *needs):
     """A module of docs/tools, which is no package."""
     for package in needs:
         pytest.importorskip(package, reason="needs windvane[docs]")
-    spec = importlib.util.spec_from_file_location(f"docs_tools_{name}", TOOLS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script(f"docs/tools/{name}.py")
 
 
 class Page(HTMLParser):

@@ -1,22 +1,17 @@
 """The notebook that is the tutorial: its cells run in order, and what it shows is what they give."""
 
-import importlib.util
 import json
 import re
-from pathlib import Path
 
 import pytest
+from scripts import script
 
-ROOT = Path(__file__).resolve().parents[1]
 NUMBER = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+)?")
 
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("notebook_tool", ROOT / "docs" / "tools" / "notebook.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("docs/tools/notebook.py")
 
 
 def form(output):

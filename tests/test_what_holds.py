@@ -1,26 +1,20 @@
 """The page with one line per claim: complete, up to date, and no figure hides which code it is of."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import script
 
 from windvane.experiments.stamp import section
 
 ROOT = Path(__file__).resolve().parents[1]
-SPEC = importlib.util.spec_from_file_location(
-    "docs_tools_what_holds", ROOT / "docs" / "tools" / "what_holds.py"
-)
 WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 
 
 @pytest.fixture(scope="module")
 def tool():
-    module = sys.modules[SPEC.name] = importlib.util.module_from_spec(SPEC)  # dataclasses look it up
-    SPEC.loader.exec_module(module)
-    return module
+    return script("docs/tools/what_holds.py")
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,13 @@
 import json
 import sqlite3
 import sys
-from concurrent.futures import Executor, Future
 
 import pyarrow.parquet
 import pytest
+import shell
+from inline import Inline
 
-from windvane.cli import main, running
+from windvane.cli import running
 from windvane.experiments.executors import Borrowed
 
 TASK = "deng-slow:horizon=12"
@@ -79,22 +80,6 @@ number = 3
 """
 
 
-class Inline(Executor):
-    """Runs at once, in this thread."""
-
-    def __init__(self):
-        self.ran = []
-
-    def submit(self, function, trial):
-        future: Future = Future()
-        self.ran.append(trial)
-        try:
-            future.set_result(function(trial))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 @pytest.fixture
 def inline(monkeypatch):
     """No processes: each costs more than the runs of these tests."""
@@ -115,13 +100,7 @@ def mine(tmp_path, monkeypatch, request):
 
 
 def bench(capsys, tmp_path, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["bench", "--out", str(tmp_path / "out"), *arguments])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "bench", "--out", tmp_path / "out", *arguments)
 
 
 def kept(tmp_path):

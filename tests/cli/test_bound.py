@@ -3,20 +3,14 @@
 import json
 
 import pytest
+import shell
 
 from windvane import theory
-from windvane.cli import main
 from windvane.experiments.regret_bounds import BoundProblem, assumption3
 
 
 def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["bound", *arguments])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "bound", *arguments)
 
 
 def test_json(capsys):
@@ -91,9 +85,3 @@ def test_a_folder_that_cannot_be_written(capsys, tmp_path):
     code, _, err = run(capsys, "--horizon", "20", "--out", str(tmp_path / "taken"))
     assert code == 2
     assert "choose a folder you can write to" in err
-
-
-def test_help(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "windvane bound --rate 0.03 --rates 0.01 0.05" in out

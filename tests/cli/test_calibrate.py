@@ -4,22 +4,16 @@ import csv
 import json
 
 import pytest
+import shell
 
 import windvane as wv
 from windvane.cli import calibrate as verb
-from windvane.cli import main
 
 SMALL = ("--dim", "1", "--steps", "10", "--runs", "3", "--jobs", "1", "--seed", "2")
 
 
 def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["calibrate", *arguments])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "calibrate", *arguments)
 
 
 def test_json_and_options(capsys):
@@ -120,9 +114,3 @@ def test_a_folder_that_cannot_be_written(capsys, tmp_path):
     code, _, err = run(capsys, *SMALL, "--out", str(tmp_path / "taken"))
     assert code == 2
     assert "choose a folder you can write to" in err
-
-
-def test_help(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "windvane calibrate --noise 0.02 --true-noise 0.04" in out

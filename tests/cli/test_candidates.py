@@ -5,9 +5,9 @@ import json
 import shlex
 
 import pytest
+from shell import reader
 
 import windvane as wv
-from windvane.cli import main
 from windvane.cli.spaces import add_space_arguments, space_from
 
 TEXT = "gain, mode,hot,n\n0.1,a,true,1\n1.0,b,false,2\n\n10,a,true,3\n"
@@ -18,18 +18,7 @@ def shell(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "recipes.csv").write_text(TEXT)
-
-    def run(line, code=0):
-        try:
-            found = main(["study", *shlex.split(line)])
-        except SystemExit as stop:
-            found = stop.code
-        said = capsys.readouterr()
-        assert found == code, said.err
-        assert "Traceback" not in said.err
-        return said.out if code == 0 else said.err
-
-    return run
+    return reader(capsys, "study")
 
 
 def parsed(line):

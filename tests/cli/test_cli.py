@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from shell import run
 
 import windvane as wv
 from windvane.algorithms import ALGORITHMS
@@ -14,16 +15,6 @@ from windvane.errors import MissingExtra
 from windvane.experiments import demo
 from windvane.experiments.paper import EXPERIMENTS
 from windvane.options.declared import OPTIONS
-
-
-def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(list(arguments))
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
 
 
 def test_list(capsys):
@@ -130,13 +121,6 @@ def test_mistakes_exit_with_2(capsys, arguments):
     assert code == 2
     assert out == ""
     assert "usage: windvane" in err
-
-
-@pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help"), ("list", "--help")])
-def test_help(capsys, arguments):
-    code, out, err = run(capsys, *arguments)
-    assert (code, err) == (0, "")
-    assert "usage: windvane" in out
 
 
 @pytest.mark.parametrize("verb", ["study", "replay", "serve", "bench", "study ask"])

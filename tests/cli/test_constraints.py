@@ -1,12 +1,11 @@
 """Constraints in a shell."""
 
 import json
-import shlex
 
 import pytest
+from shell import reader
 
 import windvane as wv
-from windvane.cli import main
 from windvane.study import Study
 
 MADE = """create oven --param power=real:0:10 --constraint "heat<=90 °C" --constraint "purity>=0.8"
@@ -17,17 +16,7 @@ MADE = """create oven --param power=real:0:10 --constraint "heat<=90 °C" --cons
 def command(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
 
-    def run(line, code=0):
-        try:
-            found = main(shlex.split(line))
-        except SystemExit as stop:
-            found = stop.code
-        said = capsys.readouterr()
-        assert found == code, said.err
-        assert "Traceback" not in said.err
-        return said.out if code == 0 else said.err
-
-    return run
+    return reader(capsys)
 
 
 @pytest.fixture

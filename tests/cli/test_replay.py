@@ -6,20 +6,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import shell
 
 import windvane as wv
-from windvane.cli import main
 from windvane.replay import read_log
 
 
 def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["replay", *map(str, arguments)])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "replay", *arguments)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import sys
 import time
 
 import pytest
+from shell import reader
 
 import windvane as wv
 from windvane.cli import main, place
@@ -44,18 +45,7 @@ def db(tmp_path, monkeypatch):
 
 @pytest.fixture
 def shell(db, capsys):
-    def run(line, code=0):
-        try:
-            found = main(["study", *shlex.split(line)])
-        except SystemExit as stop:
-            found = stop.code
-        said = capsys.readouterr()
-        assert found == code, said.err
-        assert (said.err == "") == (code == 0), said.err
-        assert "Traceback" not in said.err
-        return said.out if code == 0 else said.err
-
-    return run
+    return reader(capsys, "study")
 
 
 def test_from_nothing_to_the_best(shell, db):

@@ -1,11 +1,12 @@
 """`windvane bench --suite standard`, with a suite of two short tasks in its place."""
 
 import json
-from concurrent.futures import Executor, Future
 
 import pytest
+import shell
+from inline import Inline
 
-from windvane.cli import main, running
+from windvane.cli import running
 from windvane.experiments import race, suite
 from windvane.experiments.executors import Borrowed
 from windvane.experiments.worlds import SuiteTask
@@ -14,15 +15,6 @@ SHORT = (
     SuiteTask("still", "within-model:rate=0.0,horizon=6,grid=8", "nothing changes"),
     SuiteTask("line", "deng-slow:horizon=6", "a slow turn"),
 )
-
-
-class Inline(Executor):
-    """Runs at once, in this thread: processes cost more than these runs."""
-
-    def submit(self, function, trial):
-        future: Future = Future()
-        future.set_result(function(trial))
-        return future
 
 
 @pytest.fixture
@@ -38,13 +30,7 @@ def short(monkeypatch, tmp_path):
 
 
 def bench(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["bench", "--runs", "2", *arguments])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "bench", "--runs", "2", *arguments)
 
 
 def test_it_runs_and_writes_the_page(capsys, short, tmp_path):

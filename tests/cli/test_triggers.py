@@ -1,32 +1,18 @@
 """`windvane triggers`: a tiny real study, its files, mistakes."""
 
 import json
-from concurrent.futures import Executor, Future
 
 import pytest
+import shell
+from inline import Inline
 
-from windvane.cli import main, running, triggers
+from windvane.cli import running, triggers
 from windvane.experiments.executors import Borrowed
 from windvane.experiments.triggers import TriggerStudyPlan
 
 
-class Inline(Executor):
-    """Runs at once, in this thread."""
-
-    def submit(self, function, *arguments):
-        future: Future = Future()
-        future.set_result(function(*arguments))
-        return future
-
-
 def run(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    try:
-        code = main(["triggers", *arguments])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return shell.run(capsys, "triggers", *arguments)
 
 
 def test_a_tiny_study(capsys, tmp_path, monkeypatch):
@@ -58,9 +44,3 @@ def test_mistakes(capsys, tmp_path, monkeypatch, arguments, says):
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert says in err
-
-
-def test_help(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "windvane triggers --quick" in out

@@ -2,9 +2,9 @@
 
 import json
 import re
-import shlex
 
 import pytest
+from shell import reader
 
 import windvane as wv
 from windvane.cli import main
@@ -15,16 +15,7 @@ from windvane.study import Study
 def shell(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WINDVANE_DB", str(tmp_path / "studies.db"))
 
-    def run(line, code=0):
-        try:
-            found = main(["study", *shlex.split(line)])
-        except SystemExit as stop:
-            found = stop.code
-        said = capsys.readouterr()
-        assert found == code, said.err
-        assert "Traceback" not in said.err
-        return said.out if code == 0 else said.err
-
+    run = reader(capsys, "study")
     run("create mill --box 0,1 0,1 --seed 1")
     for y in (0.1, 0.2, 80.0, 0.3, 0.2):
         trial = json.loads(run("ask mill --json"))["number"]

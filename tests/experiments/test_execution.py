@@ -4,13 +4,13 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
+from inline import Inline
 
 import windvane as wv
 from windvane.errors import WorkersLost
@@ -27,24 +27,6 @@ TRIALS = [
     for seed in range(3)
     for algorithm in (call("et-gp-ucb"), call("tv-gp-ucb", rate=0.03))
 ]
-
-
-class Inline(Executor):
-    """Runs at once, in this thread; `before` may break it."""
-
-    def __init__(self, before: Callable[[RunSpec], None] = lambda trial: None) -> None:
-        self.before = before
-        self.ran: list[RunSpec] = []
-
-    def submit(self, function, trial):
-        future: Future = Future()
-        try:
-            self.before(trial)
-            self.ran.append(trial)
-            future.set_result(function(trial))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 class Breaking:

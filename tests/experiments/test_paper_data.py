@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from verdicts import drawn, verdicts
 
 import windvane as wv
 from windvane.experiments.experiment import Cell, Experiment, Setting
@@ -82,16 +82,6 @@ def fabricate(
     )
 
 
-def verdicts(module: object, results: Results) -> list[str]:
-    return [claim.verdict for claim in module.claims(results)]
-
-
-def show(experiment: Experiment, results: Results) -> None:
-    page = BytesIO()
-    experiment.figure(results).savefig(page, format="png", dpi=40)
-    assert page.getvalue().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_table_figure_and_evidence_come_out(name, prices):
     experiment = EXPERIMENTS[name]
@@ -107,7 +97,7 @@ def test_table_figure_and_evidence_come_out(name, prices):
     assert all(claim.text and claim.evidence for claim in experiment.claims(results))
     few = fabricate(experiment, lambda row, column: 1.0 + len(row) / 10, setting=setting, shares=SHARES[:5])
     assert {claim.verdict for claim in experiment.claims(few)} <= {"undecided", "not tested"}
-    show(experiment, results)
+    assert drawn(experiment.figure(results))
 
 
 def test_a_task_is_made_again_from_the_results():

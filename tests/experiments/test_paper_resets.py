@@ -1,10 +1,10 @@
 """Tables 2 and 4, the ablation, backtracking and the TuRBO trigger: verdicts on results made up for the purpose."""
 
 from collections.abc import Callable
-from io import BytesIO
 
 import numpy as np
 import pytest
+from verdicts import drawn, verdicts
 
 from windvane.experiments.experiment import Cell, Experiment, Setting
 from windvane.experiments.observed import run
@@ -49,10 +49,6 @@ def fabricate(
     return Results({(c.row, c.column): group(c) for c in experiment.cells(Setting())})
 
 
-def verdicts(experiment: Experiment, results: Results) -> list[str]:
-    return [claim.verdict for claim in experiment.claims(results)]
-
-
 @pytest.mark.parametrize("experiment", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
 def test_table_figure_and_evidence_come_out(experiment):
     assert any(known.cells is experiment.cells for known in EXPERIMENTS.values())
@@ -64,9 +60,7 @@ def test_table_figure_and_evidence_come_out(experiment):
     assert all(claim.text and claim.evidence for claim in experiment.claims(results))
     few = fabricate(experiment, lambda row, column: 1.0 + len(row) / 10, shares=SHARES[:4])
     assert {claim.verdict for claim in experiment.claims(few)} == {"undecided"}
-    page = BytesIO()
-    experiment.figure(results).savefig(page, format="png", dpi=40)
-    assert page.getvalue().startswith(b"\x89PNG")
+    assert drawn(experiment.figure(results))
 
 
 # -- Table 1 ------------------------------------------------------------------------------------------

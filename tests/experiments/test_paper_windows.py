@@ -1,11 +1,11 @@
 """Reset windows, reset times and bounds: fabricated results with known answers, and a real run as oracle."""
 
-import io
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import stats
+from verdicts import drawn, verdicts
 
 import windvane as wv
 from windvane.experiments import measures
@@ -32,17 +32,6 @@ def constant(level, horizon, runs=24, resets=(), wobble=1e-3):
             for run in range(runs)
         )
     )
-
-
-def drawn(figure):
-    """Whether a figure can be drawn at all."""
-    page = io.BytesIO()
-    figure.savefig(page, format="png", dpi=40)
-    return page.tell() > 1000
-
-
-def verdicts(module, results):
-    return [claim.verdict for claim in module.claims(results)]
 
 
 @pytest.mark.parametrize("module", ALL)

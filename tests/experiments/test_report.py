@@ -18,7 +18,7 @@ from windvane.experiments.report import (
     MARKS,
     SETTLED,
     VERDICTS,
-    _claim,
+    claim_list,
     counts,
     write_html,
     write_markdown,
@@ -190,7 +190,7 @@ def test_runs_of_earlier_code_are_told(tmp_path):
 
 def test_a_sentence_of_the_markdown_page_has_one_full_stop():
     ended, open_ended = Claim("A.", "holds", "1 of 2."), Claim("A.", "holds", "1 of 2")
-    assert _claim(ended) == _claim(open_ended) == "- ✓ **holds**: A. Here: 1 of 2."
+    assert claim_list([ended, open_ended]) == "\n".join(["- ✓ **holds**: A. Here: 1 of 2."] * 2)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):

@@ -1,6 +1,5 @@
 """What computed a page, and whether that is the code as it is now."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scripts import script
 
 from windvane.experiments import stamp as stamping
 from windvane.experiments.experiment import Setting
@@ -27,11 +27,7 @@ NOW = Stamp("1.0", "0123456789ab", "89abcdef")
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("evidence_tool", ROOT / "docs/tools/evidence.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return script("docs/tools/evidence.py")
 
 
 def test_a_stamp_is_read_back_from_a_page():

@@ -2,10 +2,11 @@
 
 import json
 import math
-from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
+from inline import Inline
+from verdicts import verdicts
 
 import windvane as wv
 from windvane.calibration.runs import Luck, Path
@@ -23,15 +24,6 @@ from windvane.experiments.triggers import (
     TriggerStudy,
     TriggerStudyPlan,
 )
-
-
-class Inline(Executor):
-    """Runs at once, in this thread."""
-
-    def submit(self, function, *arguments):
-        future: Future = Future()
-        future.set_result(function(*arguments))
-        return future
 
 
 @pytest.mark.parametrize(("quiet", "rate"), [(0, 0.0), (8, 0.0), (0, 0.1)], ids=["static", "jumps", "drift"])
@@ -105,23 +97,19 @@ def made_up(exact=DELTAS, detector=(5, 8), lengths=1500):
     )
 
 
-def verdicts(study):
-    return [claim.verdict for claim in triggers_page.claims(study)]
-
-
 def test_claims_hold_and_fail():
-    assert verdicts(made_up()) == ["holds"] * 6
-    assert verdicts(made_up(exact=(0.05, 0.15, 0.2)))[0] == "holds in part"
-    assert verdicts(made_up(exact=(0.01, 0.05, 0.3)))[0] == "does not hold"
-    assert verdicts(made_up(lengths=500))[1] == "holds in part"
-    assert verdicts(made_up(detector=(8, 8)))[3:] == ["holds", "holds", "does not hold"]
-    assert verdicts(made_up(detector=(NEVER, 8)))[3:] == ["does not hold"] * 3
+    assert verdicts(triggers_page, made_up()) == ["holds"] * 6
+    assert verdicts(triggers_page, made_up(exact=(0.05, 0.15, 0.2)))[0] == "holds in part"
+    assert verdicts(triggers_page, made_up(exact=(0.01, 0.05, 0.3)))[0] == "does not hold"
+    assert verdicts(triggers_page, made_up(lengths=500))[1] == "holds in part"
+    assert verdicts(triggers_page, made_up(detector=(8, 8)))[3:] == ["holds", "holds", "does not hold"]
+    assert verdicts(triggers_page, made_up(detector=(NEVER, 8)))[3:] == ["does not hold"] * 3
 
 
 def test_a_late_exact_bound_would_be_found():
     study = made_up()
     study.drifts[RATES[0]][3, list(WATCHING_CHANGE).index("ExactBound(0.1)")] = NEVER
-    assert verdicts(study)[2] == "does not hold"
+    assert verdicts(triggers_page, study)[2] == "does not hold"
 
 
 def test_delays_count_from_the_jump_and_leave_out_false_alarms():

@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import re
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -102,10 +101,7 @@ def register(verb: VerbParser) -> None:
     """The arguments of the verb."""
     verb.described(DESCRIPTION, EPILOG)
     verb.add_argument(
-        "--algorithms",
-        nargs="+",
-        metavar="NAME",
-        help=f"default: {', '.join(contest.DEFAULT_ALGORITHMS)}",
+        "--algorithms", nargs="+", metavar="NAME", help=f"default: {', '.join(contest.DEFAULT_ALGORITHMS)}"
     )
     verb.add_argument(
         "--tasks",
@@ -246,25 +242,17 @@ def _folded(task: str) -> str:
 
 
 def _command(given: argparse.Namespace) -> str:
-    """The command that gives this again, without what does not matter for the result."""
-    parts = ["windvane", "bench"]
-    if given.suite:
-        parts += ["--suite", given.suite]
-    for option in ("algorithms", "tasks"):
-        if getattr(given, option) is not None:
-            parts += [f"--{option}", *getattr(given, option)]
-    if given.table is not None:
-        parts += ["--table", given.table.name, "--train-rows", str(given.train_rows)]
-    if given.rate != contest.RATE:
-        parts += ["--rate", str(given.rate)]
-    if given.runs is not None:
-        parts += ["--runs", str(given.runs)]
-    elif given.quick:
-        parts.append("--quick")
-    if given.seed != suite.default_seed(given):
-        parts += ["--seed", str(given.seed)]
-    if given.data is not None:
-        parts += ["--data", "FOLDER"]
-    if given.markdown is not None:
-        parts += ["--markdown", suite.spoken_path(given.markdown)]
-    return shlex.join(parts)
+    return running.command(
+        "bench",
+        suite=given.suite,
+        algorithms=given.algorithms,
+        tasks=given.tasks,
+        table=given.table and given.table.name,
+        train_rows=given.train_rows,
+        rate=None if given.rate == contest.RATE else given.rate,
+        runs=given.runs,
+        quick=given.quick and given.runs is None,
+        seed=None if given.seed == suite.default_seed(given) else given.seed,
+        data=given.data and "FOLDER",
+        markdown=given.markdown,
+    )

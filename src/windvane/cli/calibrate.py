@@ -8,14 +8,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
-from windvane.calibration import (
-    DELTAS,
-    JUMPS,
-    Calibration,
-    SafetyCalibration,
-    calibrate,
-    calibrate_safety,
-)
+from windvane.calibration import DELTAS, JUMPS, Calibration, SafetyCalibration, calibrate, calibrate_safety
 from windvane.checks import integer, one_of, real
 from windvane.cli.calibrate_safety import (
     SAFE_QUICK,
@@ -97,13 +90,7 @@ def register(verb: VerbParser) -> None:
     verb.add_argument(
         "--true-noise", type=float, metavar="VARIANCE", help="of the simulation; default: as told"
     )
-    verb.add_argument(
-        "--deltas",
-        type=float,
-        nargs="+",
-        metavar="DELTA",
-        help=f"default: {_list(DELTAS)}",
-    )
+    verb.add_argument("--deltas", type=float, nargs="+", metavar="DELTA", help=f"default: {_list(DELTAS)}")
     verb.add_argument(
         "--trigger", nargs="+", metavar="NAME", help=f"{', '.join(TRIGGERS)}; default: the algorithm's own"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -233,20 +232,15 @@ def _say(console: Any, summary: ExperimentSummary, out: Path, seconds: float) ->
 
 
 def _command(given: argparse.Namespace, name: str, cells: list[Cell]) -> str:
-    """The command that gives this again, without what does not matter for the result."""
-    parts = ["windvane", "reproduce", name]
-    if given.runs is not None:
-        parts += ["--runs", str(given.runs)]
-    if given.quick:
-        parts.append("--quick")
-    if given.seed:
-        parts += ["--seed", str(given.seed)]
     read = {option for cell in cells for option in cell.task.keywords()}
-    if "data" in read:
-        parts += ["--data", "FOLDER"]
-    if "synthetic" in read:
-        parts.append("--synthetic")
-    return shlex.join(parts)
+    return running.command(
+        f"reproduce {name}",
+        runs=given.runs,
+        quick=given.quick,
+        seed=given.seed or None,
+        data="FOLDER" if "data" in read else None,
+        synthetic="synthetic" in read,
+    )
 
 
 def _place_for(page: Path) -> Sections:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,24 @@ def data_folder(given: argparse.Namespace) -> Path | None:
     if not given.data.exists():
         raise InvalidArgument(f"--data {given.data}: there is no such file or folder")
     return Path(given.data).resolve()
+
+
+def command(verb: str, **options: Any) -> str:
+    """The command that gives this again, without what is None or False and without folders of this machine.
+
+    >>> command("bench", tasks=["jumps", "rough"], quick=True, seed=None, markdown=Path("/home/ada/page.md"))
+    'windvane bench --tasks jumps rough --quick --markdown page.md'
+    """
+    parts = ["windvane", *verb.split()]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        parts.append(f"--{name.replace('_', '-')}")
+        if isinstance(value, Path):
+            parts.append(value.name if value.is_absolute() else value.as_posix())
+        elif value is not True:
+            parts += map(str, value) if isinstance(value, list) else [str(value)]
+    return shlex.join(parts)
 
 
 def workers_for(given: argparse.Namespace) -> Workers:
@@ -116,11 +135,7 @@ def watched(
             bars.reset(bar, completed=kept)
 
         return execute(
-            trials,
-            store,
-            workers,
-            on_kept=begun,
-            on_done=lambda _trial, _result: bars.advance(bar),
+            trials, store, workers, on_kept=begun, on_done=lambda _trial, _result: bars.advance(bar)
         )
 
 

@@ -58,11 +58,6 @@ def default_seed(given: argparse.Namespace) -> int:
     return suite.FIRST_SEED if given.suite else 0
 
 
-def spoken_path(path: Path) -> str:
-    """As typed, but without the folders of this machine."""
-    return path.name if path.is_absolute() else path.as_posix()
-
-
 def check(given: argparse.Namespace) -> None:
     """What goes with a suite and what does not; and the first seed, which depends on it."""
     if given.seed is None:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from windvane.cli import place
 from windvane.cli.studies.common import answer
+from windvane.cli.studies.words import utc
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
-from windvane.cli.when import utc
 
 
 def register(verb: VerbParser) -> None:

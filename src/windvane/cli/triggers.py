@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,8 @@ def run(given: argparse.Namespace) -> None:
     with terminal.bars(EXTRA) as bars:
         bar = bars.add_task("triggers", total=plan.runs, note="")
         study = triggers.conduct(plan, first, workers, on_run=lambda: bars.advance(bar))
-    triggers_page.write(study, given.out, _command(given), given.markdown)
+    command = running.command("triggers", quick=given.quick, seed=given.seed or None, markdown=given.markdown)
+    triggers_page.write(study, given.out, command, given.markdown)
     _show(console, study)
     files = "triggers.md, triggers.json, figure.png, figure.pdf"
     text = require("rich.text", EXTRA).Text
@@ -69,15 +69,3 @@ def _show(console: Any, study: triggers.TriggerStudy) -> None:
     for claim in triggers_page.claims(study):
         console.print(text(f"{MARKS[claim.verdict]} {claim.verdict}: {claim.text.replace('`', '')}"))
         console.print(text(f"    {claim.evidence}", style="dim"), highlight=False)
-
-
-def _command(given: argparse.Namespace) -> str:
-    """The command that gives this again, without what does not matter for the result."""
-    parts = ["windvane", "triggers"]
-    if given.quick:
-        parts.append("--quick")
-    if given.seed:
-        parts += ["--seed", str(given.seed)]
-    if given.markdown is not None:
-        parts += ["--markdown", given.markdown.name if given.markdown.is_absolute() else str(given.markdown)]
-    return shlex.join(parts)

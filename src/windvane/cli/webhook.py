@@ -8,9 +8,9 @@ from typing import Any
 
 from windvane.cli import place
 from windvane.cli.studies.common import answer
+from windvane.cli.studies.words import utc
 from windvane.cli.tables import lines
 from windvane.cli.verbs import VerbParser
-from windvane.cli.when import utc
 
 NEWS = ("reset", "violation")
 SHOWN = ("id", "url", "study", "on", "created")  # of a webhook: its secret is shown once

@@ -95,10 +95,7 @@ class Leaderboard:
 
 
 def rank(
-    results: Results,
-    random: Mapping[str, Group],
-    order: Order = "mean rank",
-    statistic: Statistic = MEDIAN,
+    results: Results, random: Mapping[str, Group], order: Order = "mean rank", statistic: Statistic = MEDIAN
 ) -> Leaderboard:
     """The leaderboard of results (row: algorithm, column: task); `random` has random search by task.
 

@@ -118,12 +118,12 @@ def told(found: TableOutcome) -> list[str]:
         return [
             "In the first table everyone is made with the space and nothing else: no kernel, no noise, no "
             "rate, no horizon. Kernel, noise and the unit of y are learned from what is observed; arms are "
-            "arms, with nothing said of which are alike.",
+            "arms, with nothing said of which are alike."
         ]
     learned = " and ".join(arena.label for arena in arenas if arena.learned)
     said = [
         "In the second table everyone is told the space, the kernel of the world and the variance of its "
-        "noise, unless it is said below. They are the true ones, but for the noise where it is misjudged.",
+        "noise, unless it is said below. They are the true ones, but for the noise where it is misjudged."
     ]
     if learned:
         said.append(f"On {learned} there is no true kernel, so nobody is told one, nor the noise.")

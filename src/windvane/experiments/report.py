@@ -210,7 +210,7 @@ def _markdown(summary: ExperimentSummary) -> str:
         "",
         f"{size(summary)}: `{summary.command}`. {origin(summary)}",
         "",
-        *[_claim(claim) for claim in summary.claims],
+        claim_list(summary.claims),
         "",
         summary.table.markdown(),
         "",
@@ -235,6 +235,8 @@ def differences() -> list[str]:
     return lines
 
 
-def _claim(claim: Claim) -> str:
-    evidence = claim.evidence.rstrip(".")
-    return f"- {MARKS[claim.verdict]} **{claim.verdict}**: {claim.text} Here: {evidence}."
+def claim_list(claims: Sequence[Claim]) -> str:
+    """Claims in Markdown, each with its verdict and one full stop at its end."""
+    return "\n".join(
+        f"- {MARKS[c.verdict]} **{c.verdict}**: {c.text} Here: {c.evidence.rstrip('.')}." for c in claims
+    )

@@ -84,10 +84,7 @@ class Results(Mapping[tuple[str, str], Group]):
     """Groups by (row, column), in the order of the experiment's cells."""
 
     def __init__(
-        self,
-        groups: Mapping[tuple[str, str], Group],
-        *,
-        tasks: Mapping[tuple[str, str], Call] | None = None,
+        self, groups: Mapping[tuple[str, str], Group], *, tasks: Mapping[tuple[str, str], Call] | None = None
     ) -> None:
         self._groups = dict(groups)
         self._tasks = dict(tasks or {})

@@ -17,12 +17,7 @@ from pathlib import Path
 
 from windvane.experiments.evidence import Compute, EarlierRun, prove
 from windvane.experiments.experiment import Cell, trials_of
-from windvane.experiments.reproduce import (
-    ExperimentSummary,
-    first_runs,
-    planned,
-    section_stamp,
-)
+from windvane.experiments.reproduce import ExperimentSummary, first_runs, planned, section_stamp
 from windvane.experiments.store import fingerprint
 
 

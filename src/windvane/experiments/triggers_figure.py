@@ -25,11 +25,7 @@ from windvane.experiments.triggers import (
 from windvane.plots import style
 
 COLOURS = dict(
-    zip(
-        WATCHING_CHANGE,
-        (style.VERMILION, style.ORANGE, style.BLUE, style.GREEN, style.PURPLE),
-        strict=True,
-    )
+    zip(WATCHING_CHANGE, (style.VERMILION, style.ORANGE, style.BLUE, style.GREEN, style.PURPLE), strict=True)
 )
 MARKERS = dict(zip(WATCHING_CHANGE, "osD^v", strict=True))
 WIDTHS = {label("Likelihood", 0.1): 4.5}  # it lies below ExactBound nearly everywhere, and should be seen

@@ -12,7 +12,7 @@ import numpy as np
 
 from windvane.checks import Array
 from windvane.experiments.claims import Claim, verdict_of
-from windvane.experiments.report import MARKS
+from windvane.experiments.report import claim_list
 from windvane.experiments.stamp import stamp
 from windvane.experiments.tables import TextTable
 from windvane.experiments.triggers import (
@@ -191,22 +191,13 @@ def _words(steps: Array) -> str:
     return f"{share:.0%} after {middle:.0f}" if middle < math.inf else f"{share:.0%}"
 
 
-SECTIONS = (
-    ("While nothing changes", false_alarms),
-    ("After a jump", jumps),
-    ("Under slow drift", drifts),
-)
+SECTIONS = (("While nothing changes", false_alarms), ("After a jump", jumps), ("Under slow drift", drifts))
 
 
 def markdown(study: TriggerStudy, command: str, picture: str) -> str:
     """The page."""
     parts = ["# Triggers compared", f"Written by `{command}`, not by hand. {stamp()}", ABOUT]
-    parts.append(
-        "\n".join(
-            f"- {MARKS[c.verdict]} **{c.verdict}**: {c.text} Here: {c.evidence}." for c in claims(study)
-        )
-    )
-    parts.append(f"![False alarms and delays of each trigger]({picture})")
+    parts += [claim_list(claims(study)), f"![False alarms and delays of each trigger]({picture})"]
     for title, table in SECTIONS:
         parts += [f"## {title}", table(study).markdown()]
     return "\n\n".join(parts) + "\n"

@@ -23,12 +23,7 @@ LINE = 0.165  # inches
 
 
 def trigger(
-    events: Iterable[Any],
-    *,
-    against: Clock = "step",
-    changes: Any = None,
-    reasons: int = 6,
-    title: str = "",
+    events: Iterable[Any], *, against: Clock = "step", changes: Any = None, reasons: int = 6, title: str = ""
 ) -> Any:
     """Why the data were reset, or were not. Returns a matplotlib Figure, with these panels from the top:
 

@@ -112,16 +112,7 @@ def layout_of(
         repeats = REPEATS in free and REPEATS not in ours and y != REPEATS
         free = [name for name in free if name not in noise and not (repeats and name == REPEATS)]
     form, columns = _guessed(free, header) if space is None else _needed(space, free, header)
-    return Layout(
-        form,
-        columns,
-        y,
-        time,
-        journal,
-        tuple(noise),
-        REPEATS if repeats else None,
-        measured,
-    )
+    return Layout(form, columns, y, time, journal, tuple(noise), REPEATS if repeats else None, measured)
 
 
 def _measured(header: Sequence[str], outcomes: Collection[str]) -> tuple[tuple[str, str], ...]:

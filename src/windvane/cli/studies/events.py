@@ -10,7 +10,6 @@ from windvane.checks import integer
 from windvane.cli.studies import words
 from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
-from windvane.cli.when import utc
 from windvane.constraints import Constraint
 from windvane.errors import InvalidArgument
 from windvane.moments import time_text
@@ -68,7 +67,7 @@ def _found(study: Any, given: argparse.Namespace) -> Iterator[Any]:
 
 def _line(record: Any, space: Domain, constraints: Mapping[str, Constraint]) -> str:
     trial = "" if record.trial is None else f"trial {record.trial}"
-    begin = f"{record.seq:>6}  {utc(record.at)}  {record.kind:<9}  {trial:<9}"
+    begin = f"{record.seq:>6}  {words.utc(record.at)}  {record.kind:<9}  {trial:<9}"
     line = begin if record.x is None else f"{begin}  {words.point(record.x, space)}"
     if record.kind == "redefined":
         line += f"  {record.event['left_out']} outside left out"

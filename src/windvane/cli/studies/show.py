@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from windvane.cli.studies import words
 from windvane.cli.studies.common import opened, say, set_up
 from windvane.cli.verbs import VerbParser
-from windvane.cli.when import utc
 from windvane.moments import place_text
 from windvane.protocol.checks import space_of
 
@@ -31,7 +30,7 @@ def run(given: argparse.Namespace) -> None:
         out = [trial.as_dict() for trial in pending]
         say({**summary.as_dict(), "outstanding": out, "reset": reset and reset.as_dict()})
         return
-    created = f"created {utc(summary.created)}, seed {summary.definition['seed']}"
+    created = f"created {words.utc(summary.created)}, seed {summary.definition['seed']}"
     print(f"{summary.name}: {summary.algorithm}, {summary.goal}, {created}")
     for number, line in enumerate(words.space_lines(space)):
         print(f"{'' if number else 'space':<12}{line}")
@@ -46,7 +45,7 @@ def run(given: argparse.Namespace) -> None:
     print(f"{'resets':<12}{summary.resets}{by_hand}")
     if reset is not None:
         place = place_text(reset.step or 0, reset.clock)
-        recorded = f"recorded {utc(reset.at)}"
+        recorded = f"recorded {words.utc(reset.at)}"
         print(f"{'last reset':<12}{place}, {recorded}: {words.line(reset.reason)}")
     if summary.constraints:
         last = f", last at step {summary.last_violation}" if summary.violations else ""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from windvane import digits
+from windvane import digits, moments
 from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.digits import counted
@@ -107,6 +107,18 @@ def noise(event: Mapping[str, Any] | None) -> str:
     told, values = (event or {}).get("told_variance"), (event or {}).get("values") or ()
     said = "" if told is None else f" ± {number(math.sqrt(told))}"
     return f"{said} (mean of {len(values)}{', ± of each' if said else ''})" if len(values) > 1 else said
+
+
+def utc(seconds: Any) -> str:
+    """Seconds since 1970 as date and time; of a damaged row, that it has none.
+
+    >>> utc(1_772_366_400.25), utc(float("inf"))
+    ('2026-03-01 12:00:00 UTC', 'no date')
+    """
+    try:
+        return moments.utc(seconds)
+    except (OSError, OverflowError, TypeError, ValueError):
+        return "no date"
 
 
 def ago(at: float | None) -> str:

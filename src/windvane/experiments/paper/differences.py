@@ -72,11 +72,7 @@ SLIPS = (
         "uses P(sup |df/dx| <= L_t) >= 1 - delta.",
         "The latter.",
     ),
-    Difference(
-        "Lemma 5",
-        "For all x of the discretisation, but the event is about x_t.",
-        "x.",
-    ),
+    Difference("Lemma 5", "For all x of the discretisation, but the event is about x_t.", "x."),
     Difference(
         "Proof of Theorem 1",
         "That x is near its closest point of the discretisation is stated for the points of the "
@@ -107,9 +103,7 @@ SLIPS = (
         "Nothing depends on it.",
     ),
     Difference(
-        "Appendix H, policy search",
-        "The caption refers to Fig. 3 (c); the policy search is (d).",
-        "(d).",
+        "Appendix H, policy search", "The caption refers to Fig. 3 (c); the policy search is (d).", "(d)."
     ),
 )
 SILENCES = (

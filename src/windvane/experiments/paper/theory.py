@@ -12,6 +12,7 @@ import numpy as np
 
 from windvane.acquisition import Theorem1Beta
 from windvane.checks import Array
+from windvane.experiments.bound import TERMS
 from windvane.experiments.claims import ENOUGH, Claim, judged, mean_and_error, mean_of, ratios, similar
 from windvane.experiments.experiment import Cell, Setting
 from windvane.experiments.paper.rates import HORIZON, column, objective
@@ -19,14 +20,8 @@ from windvane.experiments.regret_bounds import BoundProblem
 from windvane.experiments.results import Results
 from windvane.experiments.tables import TextTable, spread
 from windvane.experiments.trial import call
-from windvane.plots.style import BLACK, BLUE, GREEN, GREY, PURPLE, colour, sheet
-from windvane.theory import (
-    RegretBound,
-    corollary1_order,
-    reset_time,
-    reset_window,
-    sublinear_region,
-)
+from windvane.plots.style import BLACK, GREY, colour, sheet
+from windvane.theory import RegretBound, corollary1_order, reset_time, reset_window, sublinear_region
 
 PROBLEM = BoundProblem.of(lengthscale=0.2, dim=2, noise_variance=0.02, delta=0.1)
 RATES = (1e-4, 1e-3, 0.01, 0.03, 0.1)
@@ -37,7 +32,6 @@ CAUTIOUS = "R-GP-UCB, Theorem 1's beta"
 ROWS = ("R-GP-UCB", CAUTIOUS, "ET-GP-UCB")
 FREE = {f"eps = {rate:g}, no window": rate for rate in (0.01, 0.03, 0.05)}  # the runs of Table 1
 LITTLE = 0.02  # of the regret: what we take for no change
-TERMS = {"exploration": BLUE, "variance_mismatch": GREEN, "mean_mismatch": PURPLE}
 
 
 def bound(rate: float, window: tuple[int, int]) -> RegretBound:

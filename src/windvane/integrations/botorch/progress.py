@@ -143,8 +143,5 @@ def _observation(row: Any, plan: LoopPlan) -> Observation:
     point = array("state(x)", x, (plan.box.dim,))
     plan.box.encode(point)
     return Observation(
-        point,
-        real("state(y)", y),
-        real("state(time)", time),
-        integer("state(step)", step, at_least=1),
+        point, real("state(y)", y), real("state(time)", time), integer("state(step)", step, at_least=1)
     )
