@@ -54,7 +54,7 @@ def test_auto_is_the_default():
     told = wv.make("auto", BOX, **GIVEN)
     assert wv.make(BOX, **GIVEN).composition == told.composition
     given = GIVEN["kernel"], GIVEN["noise_variance"]
-    assert told.composition.model == wv.Mixture(*given, seeks=True, plunges=0.001, lapse=30)
+    assert told.composition.model == wv.Mixture(*given, seeks=True, plunges=0.001, lapse=30, own_noise=1.25)
     assert told.composition.acquisition == wv.SpreadFirst(5, wv.UCB(wv.ConstantBeta(2.7)))
     assert told.composition.trigger == wv.BelievedChange()
     assert told.composition.on_trigger == wv.SinceChange()

@@ -28,6 +28,7 @@ GUESSED_NOISE = 0.02  # of the signal's variance
 KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a guessed, noise is worth
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
 PLUNGES = 0.001  # the chance that what is far below is f, where little is known of it: docs/decisions/0049
+OWN_NOISE = 1.25  # times the fitted noise: who wants more has its own, docs/decisions/0056
 LAPSE = 30  # steps after which a sudden change that is not believed is given up: docs/decisions/0055
 BETA = 2.7  # 1.64 standard deviations, the same at every step: docs/decisions/0055
 ARMS_BETA = 1.2, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
@@ -63,6 +64,7 @@ def mixture(
         both=period is not None,
         plunges=PLUNGES,
         lapse=LAPSE,
+        own_noise=OWN_NOISE,
     )
 
 

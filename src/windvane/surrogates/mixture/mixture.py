@@ -33,15 +33,16 @@ class Mixture:
     `hazard` is the chance per step of a sudden change, `share` the part of the weight that flows back,
     `outliers` the chance that an observation has `outlier_size` extra prior variances of noise, `plunges` the
     chance that f falls by far more than its kernel says, where little is known of it (docs/decisions/0049).
-    The noise variance is learned, from a first guess worth 2 `doubt` observations. `lead` is how many
-    steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a step is
-    in the caller's time; it is found out from the first observations. `runs` is how many sudden changes
-    are held possible at a time, none of them in the first `settled` steps: while the scale of y is a guess,
-    the first values are from another world whenever the search finds a better place. `level_runs` is the
-    same for changes of the level alone (docs/decisions/0029). One that is not believed `lapse` steps later is
-    given up (0: never). `period`, in the caller's time, is that of a
-    season that is weighed beside the `hypotheses`, one to the opposite and back if it `swings`; with `seeks`
-    it is looked for in the data, and if it was told, `both` shapes are weighed.
+    The noise variance is learned, from a first guess worth 2 `doubt` observations; a hypothesis that wants
+    more than `own_noise` times the one that was fitted under another has one of its own (0: never). `lead`
+    is how many steps ahead an uncertainty must still matter to be worth exploring. `interval` is how long a
+    step is in the caller's time; it is found out from the first observations. `runs` is how many sudden
+    changes are held possible at a time, none of them in the first `settled` steps: while the scale of y is
+    a guess, the first values are from another world whenever the search finds a better place. `level_runs`
+    is the same for changes of the level alone (docs/decisions/0029). One that is not believed `lapse` steps
+    later is given up (0: never). `period`, in the caller's time, is that of a season that is weighed beside
+    the `hypotheses`, one to the opposite and back if it `swings`; with `seeks` it is looked for in the
+    data, and if it was told, `both` shapes are weighed.
 
     `moves` has the steps at which only the level moved, and how uncertain the size of that is (a standard
     deviation, in the caller's units): observations from before are used as they would read at the new level.
@@ -67,7 +68,8 @@ class Mixture:
     swings: bool = False
     both: bool = False  # states of before that were told a period have a season alone
     plunges: float = 0.0  # states of before go on as they were; `auto` has 0.001
-    lapse: int = 0  # the same; `auto` has 30
+    lapse: int = field(default=0, metadata={"if_used": True})  # the same; `auto` has 30
+    own_noise: float = field(default=0.0, metadata={"if_used": True})  # the same; `auto` has 1.25
     weighs_changes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -78,6 +80,7 @@ class Mixture:
         for name in ("hazard", "share", "outliers", "plunges"):
             value = real(f"Mixture({name})", getattr(self, name), at_least=0.0, at_most=0.5)
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "own_noise", real("Mixture(own_noise)", self.own_noise, at_least=0.0))
         object.__setattr__(self, "lead", real("Mixture(lead)", self.lead, at_least=0.0))
         object.__setattr__(self, "runs", integer("Mixture(runs)", self.runs, at_least=1))
         for name in ("settled", "level_runs", "lapse"):

@@ -25,7 +25,16 @@ from windvane.surrogates.mixture.outliers import (
     scatters,
     suspicion,
 )
-from windvane.surrogates.mixture.tuning import CLIFF, FEWEST_TO_FIT, LEVEL_SELDOM, LEVEL_WITHIN, SAME, SELDOM
+from windvane.surrogates.mixture.tuning import (
+    CLIFF,
+    FEWEST_TO_FIT,
+    LEVEL_SELDOM,
+    LEVEL_WITHIN,
+    MOST_NOISE,
+    NOISE_ROUNDS,
+    SAME,
+    SELDOM,
+)
 from windvane.surrogates.mixture.weights import Reweighed, lift_to, reweigh
 
 
@@ -104,6 +113,38 @@ def usual_noises(model: Mixture, data: Dataset, member: Member) -> Array:
     """The noise of a member's observations if none of them is an outlier."""
     prior = 0.0 if data.accuracy is None else model.kernel.diagonal(data.X)
     return data.noises(member.noise.value, model.scaling.scale, prior)[member.first :]
+
+
+def own_noise(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
+    """Give members that want clearly more noise than was fitted a noise of their own, and factor them again.
+
+    The noise was fitted under one hypothesis. Under a fast drift it is small, since that explains what
+    scatters as well; with so little, no other hypothesis explains anything (docs/decisions/0056).
+
+    With s the usual noise and P = K~^-1, the evidence is stationary in s where sum alpha_i^2 = sum P_ii. A
+    round goes from s to (s^2 sum alpha_i^2 + 2 d s_0) / (s sum P_ii + 2 d), which is there at once if there is
+    nothing but noise; the fitted s_0 counts as 2 d observations, `doubt` is d.
+    """
+    most = MOST_NOISE * float(model.kernel.diagonal(data.X).mean()) if len(data) else 0.0
+    for _ in range(NOISE_ROUNDS if model.own_noise else 0):
+        changed = []
+        for member in members:
+            if len(member) < FEWEST_TO_FIT:
+                continue
+            s, usual = member.noise.value, usual_noises(model, data, member)
+            share = np.where(member.noises <= 2.0 * usual, usual / s, 0.0)  # outliers say nothing
+            if data.accuracy is not None:
+                share[data.accuracy.known[member.first :]] = 0.0
+            squares, count = float(share @ member.alpha**2), float(share @ member.factor.inverse_diagonal)
+            total = s * s * squares + 2.0 * model.doubt * model.noise_variance
+            wanted = min(total / (s * count + 2.0 * model.doubt), most)
+            if wanted > model.own_noise * s:
+                member.noise = NoiseEstimate.about(wanted, member.noise.a)
+                changed.append(member)
+        if not changed:
+            break
+        quieten(model, data, changed)
+        factor(model, data, changed)
 
 
 class Reviewed(NamedTuple):

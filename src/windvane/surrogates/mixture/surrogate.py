@@ -109,6 +109,8 @@ class MixtureSurrogate:
             starts.factor(model, data, found.changed)
             if not found.again:
                 break
+        if review:
+            starts.own_noise(model, data, members)
         weights = starts.weigh(model, data, members).weights
         kept = self.archive if archive is None else archive
         return MixtureSurrogate(self.domain, model, data, members, weights, kept)

@@ -43,6 +43,7 @@ MOST_SINCE = 30  # and from which on it is too late: by then the new one is know
 
 FEWEST_TO_FIT = 10  # observations that make a scale of y, and that a fit after a change needs: 0011, 0023
 RECENT = 200  # observations that hyperparameters are fitted to: older ones changed no fit that was looked at
+NOISE_ROUNDS, MOST_NOISE = 3, 0.5  # of a noise of one's own, and of the prior variance: docs/decisions/0056
 LEARNED = 10.0  # what a fitted noise is worth, in pairs of observations: docs/decisions/0015
 BEYOND_DOUBT = 1.0  # in the log of the posterior density: by what a rougher or smoother kernel must be better
 TIMED = (2, 4, 8, 16)  # steps at which the length of a step is looked at: docs/decisions/0015
