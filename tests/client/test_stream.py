@@ -13,7 +13,9 @@ from windvane.client.remote import RemoteStudy
 from windvane.client.stream import Message, messages
 from windvane.errors import Unavailable, UnknownName
 
-GONE = b'{"error": "UnknownName", "detail": "study \'plant\': there is none of that name here"}'
+GONE = (
+    b'{"error": "UnknownName", "detail": "study \'plant\': there is no study of that name in this database"}'
+)
 
 
 def parsed(text):
