@@ -114,7 +114,7 @@ def test_busy_services_and_restarts_are_waited_for(fake):
 
 def test_a_study_that_is_not_there(fake):
     fake.script = [gone]
-    with pytest.raises(UnknownName, match="none of that name"):
+    with pytest.raises(UnknownName, match="no study of that name"):
         next(study_of(fake).stream())
 
 
