@@ -21,7 +21,7 @@ from windvane.unit_labels import units_of
 def event(record: Any) -> str:
     """An `Event`: what was told, what had been predicted, and what was made of it."""
     if record.cause == "asked":
-        rows = {"why": record.reason, "in use": "0 observations: all that came before is of the past"}
+        rows = {"why": record.reason, "in use": "0 observations: nothing told before is used any more"}
         return card(f"after step {record.step}: reset, asked for", rows, marked=True)
     spread = math.sqrt(record.std**2 + record.noise_variance)
     relation = ">" if record.statistic > record.threshold else "≤"

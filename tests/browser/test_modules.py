@@ -353,3 +353,9 @@ def test_start_settings_that_are_none(page, line, space, complaint):
     said = run(page, "create", script, {"line": line, "space": space})
     assert said.startswith(f"start “{line}”: ")
     assert complaint in said
+
+
+def test_an_axis_of_few_steps_has_ticks_at_whole_steps(page):
+    rows = [[{}] * tells for tells in (1, 7, 50)]
+    whole = {"tick0": 0, "dtick": 1}
+    assert run(page, "charts", "given.map((rows) => m.wholeSteps(rows))", rows) == [whole, whole, {}]

@@ -13,7 +13,9 @@ from windvane.client.remote import RemoteStudy
 from windvane.client.stream import Message, messages
 from windvane.errors import Unavailable, UnknownName
 
-GONE = b'{"error": "UnknownName", "detail": "study \'plant\': there is none of that name here"}'
+GONE = (
+    b'{"error": "UnknownName", "detail": "study \'plant\': there is no study of that name in this database"}'
+)
 
 
 def parsed(text):
@@ -112,7 +114,7 @@ def test_busy_services_and_restarts_are_waited_for(fake):
 
 def test_a_study_that_is_not_there(fake):
     fake.script = [gone]
-    with pytest.raises(UnknownName, match="none of that name"):
+    with pytest.raises(UnknownName, match="no study of that name"):
         next(study_of(fake).stream())
 
 

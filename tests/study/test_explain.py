@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -57,6 +58,14 @@ def test_nothing_told():
     assert (found.reset, found.belief, found.coverage) == (None, None, None)
     assert "Nothing has been told yet" in str(found)
     assert "2 trials outstanding" in str(found)
+
+
+def test_one_observation_has_no_oldest_and_weights_have_two_digits():
+    opt = wv.make(BOX, seed=0)
+    said = str(explained(opt, told(opt, steps(1))))
+    assert "One observation is in use, from step 1." in said
+    assert "the oldest" not in said
+    assert re.search(r"static: 0\.\d\d;", said)
 
 
 def test_no_reset():
@@ -249,7 +258,7 @@ def test_a_model_that_is_too_sure_is_called_so():
     found = explained(opt, told(opt, steps(60)))
     assert "too sure of itself" in str(found)
     opt = wv.make("gp-ucb", BOX, kernel=wv.RBF(0.3), noise_variance=9.0, seed=0)
-    assert "more cautious than it need be" in str(explained(opt, told(opt, steps(90))))
+    assert "more cautious than it needs to be" in str(explained(opt, told(opt, steps(90))))
     opt = wv.make("gp-ucb", BOX, **PRIOR)
     assert "Too few observations" in str(explained(opt, told(opt, steps(5))))
 

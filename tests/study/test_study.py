@@ -306,7 +306,7 @@ def test_names(database_url):
         assert len(database.studies()) == 5
         for name in ("b", "a\0", "\ud800", "x" * 10_000, "a' OR '1'='1"):
             for verb in (database.find, database.delete):
-                with pytest.raises(UnknownName, match="there is none of that name"):
+                with pytest.raises(UnknownName, match="there is no study of that name"):
                     verb(name)
 
 

@@ -98,10 +98,18 @@ def _verdict(console: Any, runs: demo.Runs) -> None:
             for rival in map(demo.RIVALS.__getitem__, demo.ahead(runs, world))
         ]
         console.print(
-            f"Where the world {does}, {' and '.join(better) or 'nobody'} "
+            f"Where the world {does}, {_listed(better) or 'nobody'} "
             f"{'were' if len(better) > 1 else 'was'} ahead of auto.",
             highlight=False,
         )
+
+
+def _listed(names: list[str]) -> str:
+    """
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _resets(console: Any, shown: demo.DemoRun) -> None:

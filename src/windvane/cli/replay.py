@@ -1,4 +1,4 @@
-"""`windvane replay`: what algorithms would have said about a log of measurements, and when reset."""
+"""`windvane replay`: what algorithms would have predicted of a log of measurements."""
 
 from __future__ import annotations
 

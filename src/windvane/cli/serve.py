@@ -21,7 +21,7 @@ webhooks on resets. Without tokens only this machine is let in. Needs windvane[s
 
 EPILOG = """\
 examples:
-  windvane serve --demo                          a page with studies in motion, at http://127.0.0.1:8000
+  windvane serve --demo                          a page with live demo studies, at http://127.0.0.1:8000
   windvane serve --db postgresql://ada@db/plant --workers 2
   windvane token add dashboard --read-only       then `windvane serve --host 0.0.0.0`, behind a proxy with TLS
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 NEGATIVE = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
+COMMAND = "  windvane "  # what an example begins with
+ROW = re.compile(r"  \S+(?: \S+)* {2,}(?=\S)")  # a word and, below each other, what it means
 
 
 class Verb(NamedTuple):
@@ -74,15 +76,70 @@ class VerbParser(argparse.ArgumentParser):
 
 
 class AsWritten(argparse.RawDescriptionHelpFormatter):
-    """Lines as they are; sentences wider than the terminal are broken between words, examples are not."""
+    """Lines as they are; what is wider than the terminal is broken so that examples can still be pasted."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         found: list[str] = []
         for kept, group in groupby(text.splitlines(), key=lambda line: line[:1] in ("", " ")):
             lines = list(group)
-            wide = not kept and max(map(len, lines)) > width
-            found += textwrap.wrap(" ".join(lines), width, break_on_hyphens=False) if wide else lines
+            if max(map(len, lines)) <= width:
+                found += lines
+            elif kept:
+                found += narrowed(lines, width)
+            else:
+                found += textwrap.wrap(" ".join(lines), width, break_on_hyphens=False)
         return "".join(f"{indent}{line}\n" for line in found)
+
+
+def narrowed(lines: Sequence[str], width: int) -> list[str]:
+    r"""Indented lines that fit: remarks above their commands, which go on below, and sentences wrapped.
+
+    >>> print("\n".join(narrowed(["  windvane serve    a page", "  windvane list algorithms --json"], 30)))
+      # a page
+      windvane serve
+      windvane list algorithms \
+          --json
+    """
+    found: list[str] = []
+    for sort, group in groupby(lines, key=_sort):
+        some = list(group)
+        if sort == "command":
+            found += chain.from_iterable(_pasted(line, width) for line in some)
+        elif sort == "row":
+            found += chain.from_iterable(_hung(line, width) for line in some)
+        elif sort == "sentence":
+            found += textwrap.wrap(
+                " ".join(map(str.strip, some)), width, initial_indent="  ", subsequent_indent="  "
+            )
+        else:
+            found += some
+    return found
+
+
+def _sort(line: str) -> str:
+    """What an indented line is: deeper ones are code, which stays."""
+    if line.startswith(COMMAND):
+        return "command"
+    if ROW.match(line):
+        return "row"
+    return "sentence" if re.match(r"  [A-Za-z-]", line) else "code"
+
+
+def _hung(row: str, width: int) -> list[str]:
+    """A row of two columns, the second one wrapped below itself."""
+    head = ROW.match(row)
+    return textwrap.wrap(row, width, subsequent_indent=" " * (head.end() if head else 0))
+
+
+def _pasted(line: str, width: int) -> Iterator[str]:
+    """A command with its remark above it, broken before an option where it is too long."""
+    command, *remark = re.split(r"(?<=\S) {2,}", line, maxsplit=1)
+    if remark:
+        yield f"  # {remark[0]}"
+    while len(command) > width and (cut := command.rfind(" --", len(COMMAND), width + 1)) > 0:
+        yield f"{command[:cut]} \\"
+        command = f"      {command[cut + 1 :]}"
+    yield command
 
 
 class Words(VerbParser):

@@ -138,7 +138,7 @@ def _row(connection: Connection, name: str) -> Row[Any]:
     sound = isinstance(name, str) and name.isprintable()  # databases choke on NUL and lone surrogates
     row = connection.execute(select(studies).where(studies.c.name == name)).first() if sound else None
     if row is None:
-        raise UnknownName(f"study {name!r}: there is none of that name here")
+        raise UnknownName(f"study {name!r}: there is no study of that name in this database")
     return row
 
 

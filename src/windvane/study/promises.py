@@ -108,7 +108,7 @@ def _of(
         return Promise(
             words="A lack of improvement resets here: it is no test for change, and promises nothing."
         )
-    return Promise(words=f"{type(trigger).__name__} says nothing of its false alarms.")
+    return Promise(words=f"{type(trigger).__name__} says nothing about its false alarms.")
 
 
 def _evidence(trigger: EDetector, statistic: float | None) -> Promise:
@@ -133,8 +133,8 @@ def _belief(statistic: float | None) -> Promise:
     words = "This model weighs hypotheses instead of testing one, so there is no delta."
     if statistic is not None:
         words += (
-            f" It gave the change a weight of {statistic:.3g}, and so {1.0 - statistic:.2g} to everything "
-            "else it can think of: a probability that holds as far as its hypotheses and their prior weights "
-            "do."
+            f" It gave the change a weight of {statistic:.3g} and all other hypotheses together "
+            f"{1.0 - statistic:.2g}: probabilities that are only as good as its hypotheses and their prior "
+            "weights."
         )
     return Promise(words=words, belief=statistic)

@@ -46,8 +46,8 @@ def _about_reset(found: Explanation) -> str:
     if reset is None:
         near = ""
         if found.nearest is not None:
-            near = f" The closest to one lately: a statistic of {100 * found.nearest:.0f} % of its threshold."
-        return f"There has been no reset: nothing was thrown away as contradicted.{near}"
+            near = f" The closest to one lately: a statistic at {100 * found.nearest:.0f} % of its threshold."
+        return f"There has been no reset: no data were dropped because of a change.{near}"
     ago = (
         "at the last observation"
         if reset.steps_ago == 0
@@ -57,7 +57,7 @@ def _about_reset(found: Explanation) -> str:
         since = f"{counted(reset.steps_ago, 'observation')} since" if reset.steps_ago else "none since"
         return (
             f"A reset was asked for after {place_text(reset.step, reset.time)}, {since} (recorded "
-            f"{utc(reset.at)}): {_line(reset.reason)}. All that was told before it is of the past."
+            f"{utc(reset.at)}): {_line(reset.reason)}. Nothing told before it is used any more."
         )
     kept = f"{counted(reset.kept, 'observation')} kept" if reset.kept else "nothing kept"
     when = f"at {place_text(reset.step, reset.time)}, {ago} (recorded {utc(reset.at)}), {kept}"
@@ -158,7 +158,7 @@ def _about_outliers(found: Explanation) -> str:
     some = "one was taken for an outlier" if count == 1 else f"{count} were taken for outliers"
     told = last.get("time") if last["outlier"] == last.get("step") else None  # else it was set aside before
     where = f"the latest at {place_text(last['outlier'], told)} ({last['reason']})"
-    return f"Of the last {found.looked_at} observations {some}, {where}."
+    return f"Of the last {found.looked_at} observations, {some}, {where}."
 
 
 def _about_belief(found: Explanation) -> str:
@@ -174,14 +174,14 @@ def _about_belief(found: Explanation) -> str:
         return f"{text} No observation is in use, so this is the prior at the point told last."
     if belief.beats is not None and belief.at_least is not None:
         about = "about " if found.beliefs else ""  # a mixture is not normal
-        share = f"{about}{100 * belief.at_least:.1f} % or more"
+        share = f"at least {about}{100 * belief.at_least:.1f} %"
         share = share if belief.at_least < 0.999 else "more than 99.9 %"
         text += f" It is better than {belief.beats}, with a probability of {share}."
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
     weights = {name: weight for name, weight in serious if weight >= SERIOUS}
     if weights:
         when = found.step_times.get
-        weighed = "; ".join(f"{in_times(name, when)}: {weight:.2g}" for name, weight in weights.items())
+        weighed = "; ".join(f"{in_times(name, when)}: {weight:.2f}" for name, weight in weights.items())
         text += f" Hypotheses about time and their weights: {weighed}.{_step_length(found, weights)}"
     if not found.follows:
         return text
@@ -203,12 +203,14 @@ def _about_data(found: Explanation) -> str:
     data = found.data
     if data.oldest_step is None or data.oldest_age is None or data.median_age is None or data.span is None:
         return ""
-    use = "observation is" if data.size == 1 else "observations are"
     dates = data.oldest_time is not None and is_date(data.oldest_time)
     told = data.oldest_time not in (None, data.oldest_step)
+    if data.size == 1:
+        return f"One observation is in use, from {place_text(data.oldest_step, data.oldest_time)}."
     span = f", over {span_text(data.span, dates)}{'' if dates else ' units of time'}" if told else ""
     return (
-        f"{data.size} {use} in use, the oldest from {place_text(data.oldest_step, data.oldest_time)}, "
+        f"{data.size} observations are in use, the oldest from "
+        f"{place_text(data.oldest_step, data.oldest_time)}, "
         f"{counted(data.oldest_age, 'step')} old (median {data.median_age:g}){span}."
     )
 
@@ -220,7 +222,7 @@ def _about_coverage(found: Explanation) -> str:
     if coverage.high < coverage.level or half.high < half.level:
         verdict = "the model is too sure of itself"
     elif half.low > half.level:
-        verdict = "the model is more cautious than it need be"
+        verdict = "the model is more cautious than it needs to be"
     else:
         verdict = "consistent with what it claims"
     if found.reset is not None and found.reset.steps_ago < coverage.total:

@@ -32,8 +32,9 @@ examples:
   windvane study create line-3 --definition line-3.json --exist-ok
 
 A definition is what the service takes:
-  {"space": {"box": [[0, 1]]}, "algorithm": "auto", "goal": "minimize", "seed": 7,
-   "expires_after": 3600, "metadata": {}, "options": {"kernel": {"type": "RBF", "lengthscale": [0.2]}}}
+  {"space": {"box": [[0, 1]]}, "algorithm": "auto", "goal": "minimize",
+   "seed": 7, "expires_after": 3600, "metadata": {},
+   "options": {"kernel": {"type": "RBF", "lengthscale": [0.2]}}}
 Constraints are {"constraints": {"heat": {"at_most": 90, "unit": "°C"}}, "safe": 0.95, "start": [...]} there.
 Its "name", if it has one, gives way to NAME. Algorithms and options: windvane list algorithms --options."""
 

@@ -9,7 +9,7 @@ from windvane.cli.studies.common import add_writing, answer, kept_beside, opened
 from windvane.cli.verbs import VerbParser
 
 DESCRIPTION = (
-    "The evaluation of a trial came to nothing. It is recorded with its reason; the model is told no number."
+    "Says that a trial gave no value. The failure is recorded with its reason; the model is told no number."
 )
 
 

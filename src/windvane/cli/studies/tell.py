@@ -35,7 +35,7 @@ examples:
   windvane study tell filter --at '{"gain": 1.3, "taps": 4}' 0.93     a value that nobody asked for
 
 When this returns 0, the value is on disk. Told again, a trial gives exit code 4, unless --key is the same.
-An evaluation that gave no number: windvane study fail."""
+If a trial gave no value: windvane study fail."""
 
 
 def register(verb: VerbParser) -> None:

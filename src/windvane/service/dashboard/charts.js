@@ -106,6 +106,9 @@ export function axis(colours, more = {}) {
   };
 }
 
+/** What an axis that counts steps needs so that its few ticks are whole numbers. */
+export const wholeSteps = (rows) => (rows.length < 8 ? { tick0: 0, dtick: 1 } : {});
+
 const LETTER = 6.3; // px of a character of a label, about
 
 /** A name on lines of so many characters, broken between words where it can be; what has no room ends in an ellipsis. */

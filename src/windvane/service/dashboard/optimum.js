@@ -1,7 +1,7 @@
 // Where the optimum is believed to be, as it moves: a row for each parameter.
 
 import { get, pathOf } from "./api.js";
-import { axis, draw, layout, leftOf, literal, logTicks, marginOf, narrow, optionTicks, palette, pictureButton } from "./charts.js";
+import { axis, draw, layout, leftOf, literal, logTicks, marginOf, narrow, optionTicks, palette, pictureButton, wholeSteps } from "./charts.js";
 import { field, h, key, setText } from "./dom.js";
 import { heading } from "./help.js";
 import { titleOf, valueOn, valuesOf } from "./space.js";
@@ -82,7 +82,7 @@ export class Optimum {
       ...more,
       height,
       margin: { l: Math.max(...shown.map((each, index) => (named[index] ? marginOf(named[index].characters) : leftOf([each.lo, each.hi])))), r: 14, t: 22, b: dated ? 56 : 42 },
-      xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", ...(dated ? { type: "date" } : {}), showgrid: false, title: { text: dated ? "caller’s time (UTC)" : "step" } }),
+      xaxis: axis(colours, { anchor: shown.length > 1 ? `y${shown.length}` : "y", ...(dated ? { type: "date" } : wholeSteps(rows)), showgrid: false, title: { text: dated ? "caller’s time (UTC)" : "step" } }),
       shapes: [...rows.filter((row) => row.reset), ...this.history.asked().filter((each) => each.seq > rows[0].seq)].map((row) => {
         const asked = row.kind === "reset"; // after the observation before it, as in the course
         const x = dated ? 1000 * row.event.time : asked ? row.step + 0.5 : row.step;

@@ -40,7 +40,7 @@ function actions(summary, writable, trouble) {
   } }, "Delete …");
   const reset = h("button", { type: "button", onclick: () => {
     const key = intention();
-    const text = "What was told before is of the past: no observation stays in use. It is kept in the log with your reason, and webhooks are called.";
+    const text = "Nothing told before will be used any more. It stays in the log, with your reason, and webhooks are called.";
     return askReason("The system has changed", text, "Reset", (reason) => post(pathOf(summary.name, "/reset"), { reason }, key));
   } }, "The system has changed …");
   return h("div", { class: "study-actions" }, writable ? reset : null, save("csv", "CSV", "csv"), save("jsonl", "JSON lines", "jsonl"), writable ? end : null);

@@ -1,6 +1,6 @@
 // Objective, test statistic and points in use over one common axis, resets drawn through all three.
 
-import { axis, band, draw, layout, leftOf, literal, narrow, padded, palette, pictureButton, quantile } from "./charts.js";
+import { axis, band, draw, layout, leftOf, literal, narrow, padded, palette, pictureButton, quantile, wholeSteps } from "./charts.js";
 import { field, h, key } from "./dom.js";
 import { count, deviation, moment, number, percent, plusMinus } from "./format.js";
 import { heading } from "./help.js";
@@ -203,7 +203,7 @@ export class Timeline {
       height: narrow() ? 470 : 540,
       margin: { l: this.left(rows), r: 12, t: 22, b: title ? (this.history.dated ? 56 : 42) : 30 },
       uirevision: `${this.span.value} ${this.against.value} ${this.revision} ${this.log.checked}`,
-      xaxis: axis(colours, { anchor: "y3", ...this.type(), title: title ? { text: title } : undefined, showgrid: false }),
+      xaxis: axis(colours, { anchor: "y3", ...this.type(), ...(this.against.value === "step" ? wholeSteps(rows) : {}), title: title ? { text: title } : undefined, showgrid: false }),
       yaxis: axis(colours, { domain: RUNGS.objective, range: objectiveRange(rows), fixedrange: true, nticks: 6 }),
       yaxis2: axis(colours, { domain: RUNGS.statistic, fixedrange: true, nticks: 4, ...scale }),
       yaxis3: axis(colours, { domain: RUNGS.size, rangemode: "tozero", fixedrange: true, nticks: 3 }),
