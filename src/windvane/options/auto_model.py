@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from windvane.acquisition import LogBeta, Schedule
+from windvane.acquisition import LogBeta, Schedule, StagedBeta
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
@@ -29,6 +29,7 @@ KNOWN_NOISE, UNKNOWN_NOISE = 3.0, 1.0  # half the observations that a told, or a
 DRIFTING_NOISE = 0.02, 1.0  # the prior of the noise where f drifts: docs/decisions/0023
 PLUNGES = 0.001  # the chance that what is far below is f, where little is known of it: docs/decisions/0049
 ARMS_BETA = 1.2, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
+FEW_ARMS, PAID = 100, 4  # up to here that holds from the first step; see `schedule` and docs/decisions/0053
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
 
@@ -76,8 +77,15 @@ def weighed(space: Domain, told: bool) -> tuple[Hypothesis, ...]:
 
 
 def schedule(common: CommonOptions) -> Schedule | None:
-    """How much to explore, where that is not as everywhere: an arm says little about the others."""
-    return LogBeta(*ARMS_BETA) if isinstance(common.space, Arms) and common.kernel is None else None
+    """How much to explore, where that is not as everywhere: an arm says little about the others.
+
+    With that much, each of many arms is worth a look before any is worth a second one. So they wait until as
+    many steps have passed, since the last reset, as pay for a look at all of them.
+    """
+    if not isinstance(common.space, Arms) or common.kernel is not None:
+        return None
+    usual, more = LogBeta(*ARMS_BETA), common.space.size - FEW_ARMS
+    return StagedBeta(LogBeta(), usual, PAID * more) if more > 0 else usual
 
 
 def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Learning:
