@@ -1,12 +1,12 @@
 """More arms than steps: what looking at all of them costs `auto`, told nothing.
 
 Tables of many arms with noise of 0.3, each searched for 300 steps by `auto` as it is ("now"), by `auto` with
-the exploration that few arms have ("few": beta = 1.2 ln(4 t)), and by two rules that know how many steps there
-will be: the square root of them in arms drawn at random, then always the one with the best mean ("sample"),
-or with the best upper bound ("bounds"). "Uniform" draws an arm at random each time. With --choice, `auto`
-meets the same tables as a `wv.Choice`, and "few" is left out.
+the exploration that few arms have ("few": beta = 1.2 ln(4 t)), and by two rules that know how many steps
+there will be: the square root of them in arms drawn at random, then always the one with the best mean
+("sample"), or with the best upper bound ("bounds"). "Uniform" draws an arm at random each time. With
+--choice, `auto` meets the same tables as a `wv.Choice`, and "few" is left out.
 
-The regret per step, and ln(now / few) with its standard error. Runs are kept in a file; missing ones are added.
+The regret per step, and ln(now / few) with its standard error. Runs are kept in a file, missing ones added.
 With --speed, what a step takes in spaces of many options instead, in milliseconds of the processor.
 
     python bench/many_arms.py FILE --first 30500 --seeds 4
