@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
+from windvane.acquisition import StagedBeta
 
 
 def wandering(hypotheses=None):
@@ -54,6 +55,36 @@ def test_of_arms_told_nothing_most_are_seen():
         opt.tell(arm, 10.0 + 3.0 * values[arm] + 0.3 * rng.normal())
     assert int(values.argmax()) in seen
     assert len(seen) > 10
+
+
+def schedule(arms, **more):
+    return wv.make(wv.Arms(arms), **more).composition.acquisition.then.schedule
+
+
+def test_how_much_arms_are_explored():
+    """Many have to wait until as many steps have passed as pay for a look at all of them."""
+    assert schedule(46) == schedule(100) == wv.LogBeta(1.2, 4.0)
+    assert schedule(500) == StagedBeta(wv.LogBeta(), wv.LogBeta(1.2, 4.0), 1600)
+    assert schedule(500, beta=wv.LogBeta(0.8)) == wv.LogBeta(0.8)
+    assert schedule(500, kernel=wv.Empirical(np.eye(500))) == wv.LogBeta()
+
+
+def test_of_more_arms_than_steps_a_good_one_is_made_use_of():
+    """Each was looked at once, and no one twice, until one was 2.9 standard deviations above the mean."""
+    values, rng = np.random.default_rng(1).normal(size=400), np.random.default_rng(2)
+    opt, asked = wv.make(wv.Arms(400), seed=0), []
+    for _ in range(120):
+        asked.append(opt.ask())
+        opt.tell(asked[-1], values[asked[-1]] + 0.3 * rng.normal())
+    assert 5 < len(set(asked)) < 60
+    assert np.mean(values[asked[60:]]) > 1.2
+
+
+def test_a_state_of_many_arms_explores_as_it_did():
+    opt = wv.make(wv.Arms(400), seed=0, beta=wv.LogBeta(1.2, 4.0))
+    assert wv.restore(json.loads(json.dumps(opt.state()))).composition == opt.composition
+    new = wv.make(wv.Arms(400), seed=0)
+    assert wv.restore(json.loads(json.dumps(new.state()))).composition == new.composition
 
 
 def test_a_state_with_independent_arms_goes_on():

@@ -181,9 +181,9 @@ def evaluated(monkeypatch):
     def counted(name, size):
         inner = getattr(GP, name)
 
-        def call(self, points, now):
+        def call(self, points, now, *axes):
             counts["points"] += size(points)
-            return inner(self, points, now)
+            return inner(self, points, now, *axes)
 
         monkeypatch.setattr(GP, name, call)
 
@@ -239,6 +239,51 @@ def test_integers_beside_a_real_number_against_every_level(levels):
         x = space.encode(opt.ask())
         reached = [float(each[0]) for each in posterior.at(x[None])]
         assert reached[0] + c * math.sqrt(reached[1]) >= (mean + c * np.sqrt(variance)).max() - 1e-3
+
+
+@pytest.mark.parametrize("algorithm", ["gp-ucb", "auto"])
+def test_a_long_choice_beside_real_numbers_against_every_option(algorithm):
+    """With each option, and the real numbers on a grid."""
+    options = 40
+    space = wv.Space(mode=wv.Choice(list(range(options))), a=wv.Real(0, 1), b=wv.Real(0, 1))
+    line = np.linspace(0.0, 1.0, 11)
+    grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    blocks = np.repeat(np.eye(options) / math.sqrt(2.0), len(grid), axis=0)
+    every = np.hstack((blocks, np.tile(grid, (options, 1))))
+    kernel = wv.RBF([1.0] * options + [0.3, 0.3])
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        opt = wv.make(algorithm, space, kernel=kernel, noise_variance=0.01, seed=seed)
+        for unit in space.sample(rng, 30):
+            opt.tell(space.decode(unit), float(rng.normal()))
+        posterior = opt._progress.surrogate.posterior(opt.time)
+        mean, variance = posterior.at(every)
+        acquisition = opt.composition.acquisition
+        schedule = getattr(acquisition, "then", acquisition).schedule
+        c = schedule.multiplier(Moment(opt.step, opt.step, 3, lambda: 0.0))
+        reached = [float(each[0]) for each in posterior.at(space.encode(opt.ask())[None])]
+        assert reached[0] + c * math.sqrt(reached[1]) >= (mean + c * np.sqrt(variance)).max() - 1e-3
+
+
+def test_a_climb_takes_no_derivatives_along_the_options_of_a_long_choice(monkeypatch):
+    """A Hessian in 100 coordinates, of which one moves, was most of an ask."""
+    widths = []
+    for name in ("jet", "expand", "jet_along", "expand_along"):
+        inner = getattr(wv.RBF, name)
+
+        def call(self, a, B, *axes, inner=inner):
+            widths.append(len(axes[0]) if axes else a.shape[-1])
+            return inner(self, a, B, *axes)
+
+        monkeypatch.setattr(wv.RBF, name, call)
+    space = wv.Space(mode=wv.Choice(list(range(100))), a=wv.Real(0, 1))
+    for more in ({}, {"move_cost": {"a": 0.1}}):
+        opt = wv.make(space, kernel=wv.RBF([1.0] * 100 + [0.3]), noise_variance=0.01, seed=0, **more)
+        for _ in range(8):
+            x = opt.ask(pending=[{"mode": 7, "a": 0.5}])
+            opt.tell(x, x["mode"] / 100.0 - (x["a"] - 0.3) ** 2)
+    assert widths
+    assert max(widths) == 1
 
 
 def test_a_parameter_may_be_called_self():

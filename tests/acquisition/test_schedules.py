@@ -5,7 +5,8 @@ import math
 import pytest
 
 import windvane as wv
-from windvane.acquisition import Moment
+from windvane.acquisition import Moment, StagedBeta
+from windvane.errors import InvalidArgument, InvalidType
 
 
 def moment(step=1, elapsed=1, dim=2, gain=0.0):
@@ -45,6 +46,17 @@ def test_igp_ucb(gain):
 def test_constant():
     assert wv.ConstantBeta(9.0).multiplier(moment(5)) == 3.0
     assert wv.ConstantBeta(0.0).multiplier(moment(5)) == 0.0
+
+
+def test_stages_are_counted_from_the_reset():
+    schedule = StagedBeta(wv.LogBeta(), wv.LogBeta(1.2, 4.0), 50)
+    assert schedule.multiplier(moment(400, 50)) == wv.LogBeta().multiplier(moment(400, 50))
+    assert schedule.multiplier(moment(400, 51)) == wv.LogBeta(1.2, 4.0).multiplier(moment(400, 51))
+    for bad, error in ((("x", wv.LogBeta(), 5), "early"), ((wv.LogBeta(), wv.LogBeta, 5), "late")):
+        with pytest.raises(InvalidType, match=rf"beta\({error}\)"):
+            StagedBeta(*bad)
+    with pytest.raises(InvalidArgument, match=r"beta\(steps\)"):
+        StagedBeta(wv.LogBeta(), wv.LogBeta(), -1)
 
 
 def test_a_gain_is_computed_only_if_it_is_asked_for():

@@ -175,6 +175,55 @@ def test_the_derivatives_at_one_point_are_those_at_several(kernel):
     np.testing.assert_allclose(written.curvature(w), derived.curvature(w), rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_derivatives_in_some_coordinates_are_those_of_all(kernel):
+    A, B, axes = points(7, 4), points(8, 6), np.array([0, 2])
+    for own in (kernel, Plain(kernel)):
+        whole, part = kernel.jet(A, B), own.jet_along(A, B, axes)
+        np.testing.assert_allclose(part.bundle, whole.bundle[:, [0, 1, 3]], rtol=1e-10, atol=1e-12)
+        w = np.random.default_rng(9).normal(size=(4, 6))
+        expected = whole.curvature(w)[:, axes[:, None], axes]
+        np.testing.assert_allclose(part.curvature(w), expected, rtol=1e-9, atol=1e-10)
+        rows = [0, 1, 3, 4, 6, 9]
+        for a in A:
+            found = own.expand_along(a, B, axes)
+            np.testing.assert_allclose(found, kernel.expand(a, B)[rows], rtol=1e-10, atol=1e-12)
+
+
+class Plain(Kernel):
+    """A kernel of one's own, which says nothing about some coordinates."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def expand(self, a, B):
+        return self.inner.expand(a, B)
+
+    matrix = diagonal = signal = theta = theta_names = with_theta = theta_gradient = None
+
+
+@pytest.mark.parametrize("kind", [RBF, Matern32, Matern52])
+def test_many_coordinates_that_are_mostly_0(kind):
+    """Options of a long choice and two numbers, against a sum over all coordinates."""
+    rng = np.random.default_rng(0)
+    A = np.hstack((np.eye(50)[rng.integers(50, size=30)] / np.sqrt(2.0), rng.uniform(size=(30, 2))))
+    A[3], A[5] = A[2], 0.0
+    B = np.vstack((A[::2], np.hstack((np.eye(50)[:9] / np.sqrt(2.0), np.full((9, 2), 0.25)))))
+    scales = rng.uniform(0.3, 2.0, size=52)
+    kernel = kind(scales.tolist(), 1.7)
+    for left, right in ((A, B), (A, A), (A[:1], B)):
+        gaps = ((left[:, None] - right[None]) / scales) ** 2
+        expected = kernel.profile(gaps.sum(axis=2))
+        np.testing.assert_allclose(kernel.matrix(left, right), expected, rtol=1e-9, atol=1e-7)
+    assert kernel.matrix(A, A)[2, 3] == kernel.matrix(A, A)[2, 2] == pytest.approx(1.7, abs=1e-7)
+    axes = np.array([50, 51])
+    whole, part = kernel.jet(A[:4], B), kernel.jet_along(A[:4], B, axes)
+    np.testing.assert_allclose(part.bundle[:, 1:], whole.bundle[:, 51:], rtol=1e-6, atol=1e-6)
+
+
 def test_independent_arms():
     kernel, arms = Independent(2.0), np.arange(4.0)[:, None]
     np.testing.assert_array_equal(kernel.matrix(arms, arms), 2.0 * np.eye(4))

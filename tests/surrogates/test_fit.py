@@ -1,6 +1,7 @@
 """Hyperparameters: gradients, optima against scikit-learn, priors against SciPy, schedules of learning."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -11,11 +12,11 @@ from sklearn.gaussian_process import kernels as sk
 
 import windvane as wv
 from windvane.accuracy import Accuracies, Accuracy
-from windvane.errors import NumericalFailure
+from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
 from windvane.kernels import RBF, Markov, Matern32, Matern52, Static, Wiener
 from windvane.surrogates import Model, Noise, evidence, gp_surrogate
 from windvane.surrogates.evidence import Evidence
-from windvane.surrogates.fit import MOST, Search, _Objective, map_estimate, representative
+from windvane.surrogates.fit import MOST, Search, _Objective, log_prior, map_estimate, representative
 
 ALL = ("lengthscale", "noise", "variance", "rate")
 FLAT = {"lengthscale_prior": None, "noise_prior": None, "variance_prior": None, "rate_prior": None}
@@ -66,6 +67,66 @@ def test_the_gradient_of_the_objective(kernel, temporal, noise, kinds, priors):
         shift = 1e-5 * np.eye(len(theta))[i]
         numeric = (objective.at(theta + shift).value - objective.at(theta - shift).value) / 2e-5
         assert gradient[i] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("kernel", [RBF, Matern32])
+@pytest.mark.parametrize("temporal", [Static(), Markov(0.1)])
+@pytest.mark.parametrize("largest", [evidence.LARGEST, 0])
+def test_lengthscales_that_are_one(kernel, temporal, largest, monkeypatch):
+    """The evidence is that of the kernel with equal ones, and so is its gradient."""
+    monkeypatch.setattr(evidence, "LARGEST", largest)
+    data = sample(RBF(0.3), Markov(0.1), 0.05, 25, 5, seed=1)
+    start = kernel([0.3, 0.5, 0.4, 0.6, 0.7], 1.5)
+    learn = ("lengthscale", "noise", "variance", "rate")
+    search = Search(learn=learn, alike=((1, 3), (2, 4)), choices=(1, 3), choice=(0.05, 4.0))
+    objective = _Objective(start, temporal, Noise(0.05), search, data)
+    theta = objective.full[objective.moving] + 0.1
+    found = objective.parts(theta)[0].lengthscale
+    assert found[1] == found[3] == pytest.approx(0.5 * math.exp(0.1))
+    assert found[2] == found[4] == pytest.approx(0.4 * math.exp(0.1))
+    place = objective.at(theta)
+    single = Evidence(start, temporal, data, set())
+    prior = log_prior(objective.parts(theta)[0], objective.parts(theta)[2], search)
+    if isinstance(temporal, Static):
+        assert place.value == pytest.approx(single.at(*objective.parts(theta)) - prior)
+    gradient = place.slope().gradient
+    for i in range(len(theta)):
+        shift = 1e-5 * np.eye(len(theta))[i]
+        numeric = (objective.at(theta + shift).value - objective.at(theta - shift).value) / 2e-5
+        assert gradient[i] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+def test_groups_of_lengthscales_are_checked():
+    for bad, error in ((((0, 1), (1, 2)), InvalidArgument), ((0, 1), InvalidType), ("ab", InvalidType)):
+        with pytest.raises(error, match=r"learning\(alike\)"):
+            Search(alike=bad)
+    one = _Objective(
+        RBF(0.3),
+        Static(),
+        Noise(0.05),
+        Search(alike=((0, 1),)),
+        sample(RBF(0.3), Static(), 0.05, 9, 2, seed=1),
+    )
+    assert len(one.moving) == 2  # a kernel with one lengthscale for all coordinates has no groups
+
+
+def test_the_options_of_many_have_one_lengthscale():
+    """And those of few have one each, as before."""
+    few = wv.Space(a=wv.Real(0, 1), mode=wv.Choice(list(range(32))))
+    many = wv.Space(a=wv.Real(0, 1), mode=wv.Choice(list(range(20))), kind=wv.Choice(list(range(13))))
+    assert wv.make(few).composition.learning.search.alike == ()
+    opt = wv.make(many, seed=0)
+    assert opt.composition.learning.search.alike == (tuple(range(1, 21)), tuple(range(21, 34)))
+    rng = np.random.default_rng(0)
+    for unit in many.sample(rng, 24):
+        x = many.decode(unit)
+        opt.tell(x, x["mode"] % 3 + (x["a"] - 0.5) ** 2 + 0.1 * rng.normal())
+    scales = opt._progress.surrogate.model.kernel.lengthscale
+    assert scales[0] != 0.3 * math.sqrt(3.0)
+    assert len(set(scales[1:21])) == len(set(scales[21:34])) == 1
+    assert scales[1] < scales[21]
+    twin = wv.restore(json.loads(json.dumps(opt.state())))
+    assert twin.ask() == opt.ask()
 
 
 def test_distances_that_are_too_many_to_keep_are_computed_again(monkeypatch):

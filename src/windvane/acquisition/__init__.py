@@ -8,7 +8,14 @@ from windvane.acquisition.base import Acquisition, Moment, PosteriorView, Propos
 from windvane.acquisition.best import believed_best
 from windvane.acquisition.log_ei import LogEI
 from windvane.acquisition.maximise import maximise
-from windvane.acquisition.schedules import ConstantBeta, IGPBeta, LogBeta, Schedule, Theorem1Beta
+from windvane.acquisition.schedules import (
+    ConstantBeta,
+    IGPBeta,
+    LogBeta,
+    Schedule,
+    StagedBeta,
+    Theorem1Beta,
+)
 from windvane.acquisition.spread import SpreadFirst
 from windvane.acquisition.thompson import Thompson
 from windvane.acquisition.ucb import UCB
@@ -28,6 +35,7 @@ __all__ = [
     "Proposal",
     "Schedule",
     "SpreadFirst",
+    "StagedBeta",
     "Theorem1Beta",
     "Thompson",
     "Uniform",

@@ -39,6 +39,7 @@ def newton_steps(
     Coordinates that push against a wall are held; those that would cross one stop there. The fine
     work along the walls is left to `climb`.
     """
+    bounds, x = bounds.along, x if bounds.axes is None else x[:, bounds.axes]
     lower, upper, free = bounds.lower, bounds.upper, bounds.free
     held = ~free | ((x <= lower) & (gradient <= 0.0)) | ((x >= upper) & (gradient >= 0.0))
     inside, slope = _without(held, hessian, gradient)
@@ -47,6 +48,15 @@ def newton_steps(
     step *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, None]
     step = np.where(held, 0.0, np.clip(x + step, lower, upper) - x)
     return step, np.vecdot(step, gradient), np.asarray(length > radius)
+
+
+def spread(steps: Array, bounds: Bounds) -> Array:
+    """Steps along the axes of the bounds in all coordinates: 0 in the others."""
+    if bounds.axes is None:
+        return steps
+    whole = np.zeros((len(steps), len(bounds.lower)))
+    whole[:, bounds.axes] = steps
+    return whole
 
 
 def uphill(hessian: Array, gradient: Array) -> Array:
@@ -96,13 +106,13 @@ def stride(
     gradient = (
         slope * surface.mean_gradient + (partials.std / (2.0 * std))[:, None] * surface.variance_gradient
     )
-    lower, upper, free = bounds.lower, bounds.upper, bounds.free
-    held = ~free | ((start <= lower) & (gradient <= 0.0)) | ((start >= upper) & (gradient >= 0.0))
+    inner, x = bounds.along, start if bounds.axes is None else start[:, bounds.axes]
+    held = ~inner.free | ((x <= inner.lower) & (gradient <= 0.0)) | ((x >= inner.upper) & (gradient >= 0.0))
     gradient[held] = 0.0
     gradient /= np.maximum(np.sqrt(np.vecdot(gradient, gradient)), 1e-300)[:, None]
     m, d = start.shape
-    trials = start + STRIDES[:, None, None] * gradient
-    np.clip(trials, lower, upper, out=trials)
+    trials = start + STRIDES[:, None, None] * spread(gradient, bounds)
+    np.clip(trials, bounds.lower, bounds.upper, out=trials)
     heights = value_at(trials.reshape(-1, d)).reshape(len(STRIDES), m)
     best, row = np.argmax(heights, axis=0), np.arange(m)
     top = heights[best, row]
@@ -139,7 +149,7 @@ def ascend(
             live, step, gradient, hessian = live[going], step[going], gradient[going], hessian[going]
             if not len(live):
                 break
-        trial = x[live] + step
+        trial = x[live] + spread(step, bounds)
         np.clip(trial, bounds.lower, bounds.upper, out=trial)
         last = iteration == iterations - 1
         if last:

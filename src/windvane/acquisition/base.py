@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.spaces.region import Region
 
 
@@ -104,11 +104,11 @@ class PosteriorView(Protocol):
         """One joint sample of f at m points."""
         ...
 
-    def surface(self, points: Array) -> Derivatives:
-        """Mean and variance at m points with derivatives."""
+    def surface(self, points: Array, axes: IntArray | None = None) -> Derivatives:
+        """Mean and variance at m points with derivatives, in these coordinates if any are named."""
         ...
 
-    def local(self, x: Array) -> PointDerivatives:
+    def local(self, x: Array, axes: IntArray | None = None) -> PointDerivatives:
         """The same at one point, in plain numbers."""
         ...
 

@@ -16,7 +16,7 @@ from windvane.acquisition.ascent import SHORTEST, Summits
 from windvane.acquisition.ascent import uphill as uphill_together
 from windvane.acquisition.base import PointDerivatives
 from windvane.acquisition.utility import Matrix, Utility, Vector, derivatives_at
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.spaces.region import Bounds
 
 HOPE = 2.0  # how many promised gains a climb may be behind the best one before it is given up
@@ -47,12 +47,27 @@ def climb(
         best = max(values, default=-math.inf)
         if ceilings is not None and ceilings[row] < best:
             continue
-        point, value = _climb_one(
-            local_at, start.tolist(), utility, bounds, radius, iterations, tolerance, best
-        )
-        points.append(point)
+        at, inner, begin = local_at, bounds.along, start
+        if bounds.axes is not None:
+            at, begin = _within(local_at, start, bounds.axes), start[bounds.axes]
+        point, value = _climb_one(at, begin.tolist(), utility, inner, radius, iterations, tolerance, best)
+        points.append(point if bounds.axes is None else _placed(start, bounds.axes, point).tolist())
         values.append(value)
     return Summits(np.array(points), np.array(values))
+
+
+def _within(
+    local_at: Callable[[Array], PointDerivatives], start: Array, axes: IntArray
+) -> Callable[[Array], PointDerivatives]:
+    """The posterior as a function of these coordinates; the others stay what they are."""
+    return lambda inner: local_at(_placed(start, axes, inner))
+
+
+def _placed(start: Array, axes: IntArray, inner: Array | Vector) -> Array:
+    """A point with these coordinates replaced."""
+    point = start.copy()
+    point[axes] = inner
+    return point
 
 
 def _climb_one(

@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from windvane.acquisition.ascent import Summits, ascend, leading, stride
-from windvane.acquisition.base import PosteriorView, Proposal
+from windvane.acquisition.base import Derivatives, PosteriorView, Proposal
 from windvane.acquisition.climb import climb
 from windvane.acquisition.slide import slide
 from windvane.acquisition.starts import best_of, grid_peaks, is_peak, scattered_starts
 from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility
 from windvane.checks import Array
 from windvane.errors import InvalidArgument
+from windvane.spaces.base import first_of_each
 from windvane.spaces.region import Bounds, Region
 
 FLAT = 1e-7  # a plateau, relative to the scale of the scores
@@ -250,8 +251,7 @@ class RegionSearch:
             bases = seen if len(seen) else points[best_of(scores, np.arange(len(scores)), 1)]
             return scattered_starts(self._posterior, self._region, self._utility, points, scores, bases)
         order = np.argsort(-scores, kind="stable")
-        _, first = np.unique(points[order][:, self._region.coarse], axis=0, return_index=True)
-        first = np.sort(first)  # the best of every combination
+        first = first_of_each(points[order][:, self._region.coarse])  # the best of every combination
         if len(first) > CONFIGURATIONS:
             first = first[:DISCRETE_STARTS]
         return np.concatenate((points[order[first]], seen[:PATHS]))
@@ -276,16 +276,16 @@ class RegionSearch:
 
     def _climb(self, starts: Array, bounds: Bounds, *, every: bool = False) -> Summits:
         """Newton ascents of all starts together, of `every` one to its end; then of the best alone."""
-        posterior, utility = self._posterior, self._utility
+        utility = self._utility
         if not bounds.moves:
             return Summits(starts, self._values(starts))
-        leading_starts = starts
+        surface, leading_starts = self._surface(bounds), starts
         for count in () if every else FIELDS:
             if len(leading_starts) > count:
-                field = stride(posterior.surface, self._values, leading_starts, utility, bounds=bounds)
+                field = stride(surface, self._values, leading_starts, utility, bounds=bounds)
                 leading_starts = field.points[leading(field.points, field.values, count)]
         field = ascend(
-            posterior.surface,
+            surface,
             self._values,
             leading_starts,
             utility,
@@ -307,8 +307,9 @@ class RegionSearch:
         """Newton ascents of starts that are near their summits, one after the other."""
         if not bounds.moves:
             return Summits(starts, self._values(starts))
+        posterior, axes = self._posterior, bounds.axes
         return climb(
-            self._posterior.local,
+            posterior.local if axes is None else lambda x: posterior.local(x, axes),
             starts,
             self._utility,
             bounds=bounds,
@@ -334,6 +335,11 @@ class RegionSearch:
             points = np.concatenate((points, around))
             values = np.concatenate((values, self._values(around)))
         return Summits(points, values)
+
+    def _surface(self, bounds: Bounds) -> Callable[[Array], Derivatives]:
+        """The posterior with the derivatives that a climb between these bounds needs."""
+        posterior, axes = self._posterior, bounds.axes
+        return posterior.surface if axes is None else lambda points: posterior.surface(points, axes)
 
     def _values(self, points: Array) -> Array:
         return utility_of(self._posterior, self._utility, points)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from windvane.acquisition.base import Derivatives, PointDerivatives, PosteriorView
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.moves import Toll
 
 Charge = Callable[[Array], Toll]
@@ -81,13 +81,13 @@ class PricedPosterior:
         """One joint sample of f at m points, less what it costs to go there."""
         return np.asarray(self._inner.draw(points, rng) - self._charge(points).cost)
 
-    def surface(self, points: Array) -> Derivatives:
-        """Mean and variance at m points with derivatives."""
-        inner, toll = self._inner.surface(points), self._charge(points)
+    def surface(self, points: Array, axes: IntArray | None = None) -> Derivatives:
+        """Mean and variance at m points with derivatives, in these coordinates if any are named."""
+        inner, toll = self._inner.surface(points, axes), self._along(points, axes)
 
         def bend(a: Array | float, c: Array) -> Array:
             hessian = inner.bend(a, c).copy()
-            m, d = points.shape
+            m, d = toll.bend.shape
             weight = np.broadcast_to(np.asarray(a), (m,))[:, None]
             hessian.reshape(m, d * d)[:, :: d + 1] -= weight * toll.bend
             return hessian
@@ -100,10 +100,10 @@ class PricedPosterior:
             bend,
         )
 
-    def local(self, x: Array) -> PointDerivatives:
+    def local(self, x: Array, axes: IntArray | None = None) -> PointDerivatives:
         """The same at one point, in plain numbers."""
-        inner, toll = self._inner.local(x), self._charge(x[None])
-        means, d = list(inner.means), len(x)
+        inner, toll = self._inner.local(x, axes), self._along(x[None], axes)
+        means, d = list(inner.means), toll.slope.shape[1]
         means[0] -= float(toll.cost[0])
         row = d
         for i in range(d):
@@ -111,3 +111,8 @@ class PricedPosterior:
             means[row + 1] -= float(toll.bend[0, i])  # the diagonal of the upper triangle
             row += d - i
         return _PricedPoint(means, inner.gram, inner.prior)
+
+    def _along(self, points: Array, axes: IntArray | None) -> Toll:
+        """The price of m points, and its derivatives in these coordinates."""
+        toll = self._charge(points)
+        return toll if axes is None else Toll(toll.cost, toll.slope[:, axes], toll.bend[:, axes])

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from windvane.acquisition.base import Moment
-from windvane.checks import probability, real
+from windvane.checks import integer, probability, real
 from windvane.codec import component
+from windvane.errors import InvalidType
 from windvane.theory.schedules import igp_multiplier, log_beta, theorem1_beta
 
 
@@ -107,3 +108,31 @@ class ConstantBeta:
         """sqrt(beta)."""
         del moment
         return math.sqrt(self.beta)
+
+
+@component
+@dataclass(frozen=True)
+class StagedBeta:
+    """One schedule in the first `steps` steps since the reset, another one from then on.
+
+    >>> start, later = (Moment(200, elapsed, 1, lambda: 0.0) for elapsed in (100, 101))
+    >>> schedule = StagedBeta(ConstantBeta(1.0), ConstantBeta(4.0), steps=100)
+    >>> schedule.multiplier(start), schedule.multiplier(later)
+    (1.0, 2.0)
+    """
+
+    early: Schedule
+    late: Schedule
+    steps: int
+
+    def __post_init__(self) -> None:
+        for name in ("early", "late"):
+            schedule = getattr(self, name)
+            if isinstance(schedule, type) or not hasattr(schedule, "multiplier"):
+                raise InvalidType(f"beta({name})={schedule!r}: must be a schedule such as wv.LogBeta()")
+        object.__setattr__(self, "steps", integer("beta(steps)", self.steps, at_least=0))
+
+    def multiplier(self, moment: Moment) -> float:
+        """That of the schedule whose time it is."""
+        schedule = self.early if moment.elapsed <= self.steps else self.late
+        return schedule.multiplier(moment)

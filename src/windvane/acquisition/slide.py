@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from windvane.acquisition.ascent import Summits, uphill
+from windvane.acquisition.ascent import Summits, spread, uphill
 from windvane.acquisition.base import PosteriorView
 from windvane.acquisition.starts import spread_out
 from windvane.acquisition.utility import SMALLEST_VARIANCE, Utility, gradient_and_hessian, utility_at
@@ -39,12 +39,15 @@ def _slide_one(
 ) -> tuple[Array, float]:
     reach = REACH
     for _ in range(rounds if region.climbed.moves else 0):
-        surface = posterior.surface(x[None])
+        bounds = region.climbed
+        axes = () if bounds.axes is None else (bounds.axes,)
+        surface = posterior.surface(x[None], *axes)
         gradient, hessian = gradient_and_hessian(surface, *utility_at(utility, surface))
-        gradient = np.where(region.climbed.free, gradient, 0.0)
-        held = ~region.climbed.free
-        hessian[0][held] = hessian[0][:, held] = 0.0
-        newton = np.where(region.climbed.free, uphill(hessian, gradient), 0.0)
+        free = bounds.along.free
+        gradient = np.where(free, gradient, 0.0)
+        hessian[0][~free] = hessian[0][:, ~free] = 0.0
+        newton = spread(np.where(free, uphill(hessian, gradient), 0.0), bounds)
+        gradient = spread(gradient, bounds)
         trials = [x + LENGTHS[:, None] * reach * _unit(gradient[0]), x + LENGTHS[:, None] * newton[0]]
         pool = region.clear(np.concatenate(trials))
         pool = pool[region.contains(pool)]

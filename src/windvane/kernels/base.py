@@ -160,6 +160,12 @@ class Kernel(Parametric):
 
         return Jet(rows[:, : 1 + d], curvature)
 
+    def jet_along(self, A: Array, B: Array, axes: IndexArray) -> Jet:
+        """The same in these coordinates of A alone: what is left of `jet`, unless a kernel is faster."""
+        whole = self.jet(A, B)
+        rows = np.concatenate(([0], 1 + axes))
+        return Jet(whole.bundle[:, rows], lambda w: whole.curvature(w)[:, axes[:, None], axes])
+
     @abstractmethod
     def expand(self, a: Array, B: Array) -> Array:
         """k(a, b_j) with all first and second derivatives at one point `a`, in rows.
@@ -167,6 +173,14 @@ class Kernel(Parametric):
         Row 0 the values, rows 1 .. d the gradient, then the upper triangle of the Hessian by rows:
         (1 + d + d (d + 1) / 2) x n.
         """
+
+    def expand_along(self, a: Array, B: Array, axes: IndexArray) -> Array:
+        """The same in these coordinates of a alone, in increasing order: what is left of `expand`, unless a
+        kernel is faster.
+        """
+        i, j = upper_triangle(len(a))
+        kept = np.isin(i, axes) & np.isin(j, axes)
+        return self.expand(a, B)[np.concatenate(([0], 1 + axes, 1 + len(a) + np.flatnonzero(kept)))]
 
     @abstractmethod
     def with_theta(self, theta: Array) -> Kernel:
@@ -242,12 +256,19 @@ class Sum(Pair, Kernel):
 
     def jet(self, A: Array, B: Array) -> Jet:
         """Derivatives add."""
-        one, two = self.left.jet(A, B), self.right.jet(A, B)
-        return Jet(one.bundle + two.bundle, lambda w: one.curvature(w) + two.curvature(w))
+        return _added(self.left.jet(A, B), self.right.jet(A, B))
+
+    def jet_along(self, A: Array, B: Array, axes: IndexArray) -> Jet:
+        """Derivatives add."""
+        return _added(self.left.jet_along(A, B, axes), self.right.jet_along(A, B, axes))
 
     def expand(self, a: Array, B: Array) -> Array:
         """Derivatives add."""
         return self.left.expand(a, B) + self.right.expand(a, B)
+
+    def expand_along(self, a: Array, B: Array, axes: IndexArray) -> Array:
+        """Derivatives add."""
+        return self.left.expand_along(a, B, axes) + self.right.expand_along(a, B, axes)
 
     def theta_gradient(self, A: Array) -> Array:
         """Each part's own derivatives."""
@@ -282,29 +303,20 @@ class Product(Pair, Kernel):
 
     def jet(self, A: Array, B: Array) -> Jet:
         """The product rule, twice."""
-        one, two = self.left.jet(A, B), self.right.jet(A, B)
-        k1, k2 = one.bundle[:, :1], two.bundle[:, :1]
-        bundle = one.bundle * k2 + two.bundle * k1
-        bundle[:, :1] = k1 * k2
-        g1, g2 = one.bundle[:, 1:], two.bundle[:, 1:]
+        return _multiplied(self.left.jet(A, B), self.right.jet(A, B))
 
-        def curvature(w: Array) -> Array:
-            mixed = (g1 * w[:, None, :]) @ g2.transpose(0, 2, 1)
-            return (
-                one.curvature(w * k2[:, 0]) + two.curvature(w * k1[:, 0]) + mixed + mixed.transpose(0, 2, 1)
-            )
-
-        return Jet(bundle, curvature)
+    def jet_along(self, A: Array, B: Array, axes: IndexArray) -> Jet:
+        """The product rule, twice."""
+        return _multiplied(self.left.jet_along(A, B, axes), self.right.jet_along(A, B, axes))
 
     def expand(self, a: Array, B: Array) -> Array:
         """The product rule, twice."""
-        one, two = self.left.expand(a, B), self.right.expand(a, B)
-        result: Array = one * two[0] + two * one[0]
-        result[0] = one[0] * two[0]
-        d = len(a)
-        i, j = upper_triangle(d)
-        result[1 + d :] += one[1 + i] * two[1 + j] + one[1 + j] * two[1 + i]
-        return result
+        return _expanded(self.left.expand(a, B), self.right.expand(a, B), len(a))
+
+    def expand_along(self, a: Array, B: Array, axes: IndexArray) -> Array:
+        """The product rule, twice."""
+        one, two = self.left.expand_along(a, B, axes), self.right.expand_along(a, B, axes)
+        return _expanded(one, two, len(axes))
 
     def split(self, first: int) -> tuple[Kernel, Kernel] | None:
         """A product splits if both parts do."""
@@ -317,3 +329,31 @@ class Product(Pair, Kernel):
         """The product rule."""
         k1, k2 = self.left.matrix(A, A), self.right.matrix(A, A)
         return np.concatenate((self.left.theta_gradient(A) * k2, self.right.theta_gradient(A) * k1))
+
+
+def _added(one: Jet, two: Jet) -> Jet:
+    """The jet of a sum."""
+    return Jet(one.bundle + two.bundle, lambda w: one.curvature(w) + two.curvature(w))
+
+
+def _multiplied(one: Jet, two: Jet) -> Jet:
+    """The jet of a product."""
+    k1, k2 = one.bundle[:, :1], two.bundle[:, :1]
+    bundle = one.bundle * k2 + two.bundle * k1
+    bundle[:, :1] = k1 * k2
+    g1, g2 = one.bundle[:, 1:], two.bundle[:, 1:]
+
+    def curvature(w: Array) -> Array:
+        mixed = (g1 * w[:, None, :]) @ g2.transpose(0, 2, 1)
+        return one.curvature(w * k2[:, 0]) + two.curvature(w * k1[:, 0]) + mixed + mixed.transpose(0, 2, 1)
+
+    return Jet(bundle, curvature)
+
+
+def _expanded(one: Array, two: Array, d: int) -> Array:
+    """Values and derivatives of a product in d coordinates."""
+    result: Array = one * two[0] + two * one[0]
+    result[0] = one[0] * two[0]
+    i, j = upper_triangle(d)
+    result[1 + d :] += one[1 + i] * two[1 + j] + one[1 + j] * two[1 + i]
+    return result

@@ -17,8 +17,9 @@ import numpy as np
 from windvane.checks import Array, real
 from windvane.codec import component
 from windvane.errors import InvalidArgument
-from windvane.kernels.base import Jet, Kernel, triangle_diagonal, upper_triangle
+from windvane.kernels.base import IndexArray, Jet, Kernel, triangle_diagonal, upper_triangle
 
+MANY = 32  # coordinates, beyond which most are options of a choice, and 0 in most points
 SQRT3, SQRT5 = math.sqrt(3.0), math.sqrt(5.0)
 
 
@@ -38,7 +39,10 @@ class Stationary(Kernel):
             raise InvalidArgument(
                 f"{name}(lengthscale): must be a positive number, or one for each coordinate"
             )
-        checked = tuple(real(f"{name}(lengthscale)", scale, above=0.0) for scale in scales)
+        if all(type(scale) is float and 0.0 < scale < math.inf for scale in scales):
+            checked = tuple(scales)
+        else:
+            checked = tuple(real(f"{name}(lengthscale)", scale, above=0.0) for scale in scales)
         object.__setattr__(self, "lengthscale", checked)
         object.__setattr__(self, "variance", real(f"{name}(variance)", variance, above=0.0))
         object.__setattr__(self, "_last_scales", np.asarray(checked) ** -2.0)
@@ -70,6 +74,8 @@ class Stationary(Kernel):
             gap = B - A
             gap *= gap
             return (gap @ scales)[None]
+        if A.shape[1] > MANY and 2 * np.count_nonzero(A) < A.size:
+            return self._sparse(A, B)
         if A is not B:  # one product; equal points come out equal to rounding
             root = np.sqrt(scales)
             a, b = A * root, B * root
@@ -85,6 +91,20 @@ class Stationary(Kernel):
             gap *= scale
             q += gap
         return q
+
+    def _sparse(self, A: Array, B: Array, axes: Any = slice(None)) -> Array:
+        """q in these coordinates, from one product of those in which a point of A and one of B is not 0.
+
+        Points with the same options are equal, exactly.
+        """
+        root = np.sqrt(self._scales(A.shape[1])[axes])
+        a, b = A[:, axes] * root, B[:, axes] * root
+        both = a.any(axis=0) & b.any(axis=0)
+        q: Array = a[:, both] @ b[:, both].T
+        q *= -2.0
+        q += np.vecdot(a, a)[:, None]
+        q += np.vecdot(b, b)
+        return np.maximum(q, 0.0, out=q)
 
     def matrix(self, A: Array, B: Array) -> Array:
         """The m x n matrix v g(q)."""
@@ -111,11 +131,32 @@ class Stationary(Kernel):
         gap *= u
         return scales, u, *self.derivatives(np.add.reduce(gap, axis=-2))
 
+    def _derived_along(
+        self, A: Array, B: Array, axes: IndexArray
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        """The same, 1 / l^2 and u in some coordinates only."""
+        scales = self._scales(A.shape[-1])[axes]
+        held = np.ones(A.shape[-1], dtype=np.bool_)
+        held[axes] = False
+        gap = A[..., axes, None] - B.T[axes]
+        u = gap * scales[:, None]
+        gap *= u
+        q = self._sparse(np.atleast_2d(A), B, held).reshape(*A.shape[:-1], len(B))
+        q += np.add.reduce(gap, axis=-2)
+        return scales, u, *self.derivatives(q)
+
     def jet(self, A: Array, B: Array) -> Jet:
         """Values, 2 v g' u, and weighted sums of the Hessian."""
-        m, d = A.shape
-        scales, u, value, first, second = self._derived(A, B)
-        bundle = np.empty((m, 1 + d, B.shape[0]))
+        return self._jet(A.shape[1], *self._derived(A, B))
+
+    def jet_along(self, A: Array, B: Array, axes: IndexArray) -> Jet:
+        """The same; the other coordinates count in q alone."""
+        return self._jet(len(axes), *self._derived_along(A, B, axes))
+
+    @staticmethod
+    def _jet(d: int, scales: Array, u: Array, value: Array, first: Array, second: Array) -> Jet:
+        m, n = value.shape
+        bundle = np.empty((m, 1 + d, n))
         bundle[:, 0] = value
         np.multiply(u, first[:, None, :], out=bundle[:, 1:])
 
@@ -128,10 +169,16 @@ class Stationary(Kernel):
 
     def expand(self, a: Array, B: Array) -> Array:
         """v g, 2 v g' u, and 4 v g'' u_i u_j + 2 v g' [i = j] / l_i^2."""
-        d = len(a)
-        scales, u, value, first, second = self._derived(a, B)
+        return self._expanded(len(a), *self._derived(a, B))
+
+    def expand_along(self, a: Array, B: Array, axes: IndexArray) -> Array:
+        """The same; the other coordinates count in q alone."""
+        return self._expanded(len(axes), *self._derived_along(a, B, axes))
+
+    @staticmethod
+    def _expanded(d: int, scales: Array, u: Array, value: Array, first: Array, second: Array) -> Array:
         i, j = upper_triangle(d)
-        rows = np.empty((1 + d + len(i), len(B)))
+        rows = np.empty((1 + d + len(i), len(value)))
         rows[0] = value
         np.multiply(u, first, out=rows[1 : 1 + d])
         hessian = rows[1 + d :]

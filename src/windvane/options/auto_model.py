@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from windvane.acquisition import ConstantBeta, LogBeta, Schedule
+from windvane.acquisition import ConstantBeta, LogBeta, Schedule, StagedBeta
 from windvane.errors import InvalidArgument
 from windvane.kernels import SpaceTime
 from windvane.options.common import LEAST_LEARNED, CommonOptions
@@ -32,6 +32,7 @@ OWN_NOISE = 1.25  # times the fitted noise: who wants more has its own, docs/dec
 LAPSE = 30  # steps after which a sudden change that is not believed is given up: docs/decisions/0055
 BETA = 2.7  # 1.64 standard deviations, the same at every step: docs/decisions/0055
 ARMS_BETA = 1.2, 4.0  # c1 and c2 of c1 ln(c2 t) for arms of which nothing is told: docs/decisions/0030
+FEW_ARMS, PAID = 100, 4  # up to here that holds from the first step; see `schedule` and docs/decisions/0053
 GROWTH, STARTS = 1.15, 2  # it fits often and each time a little: docs/decisions/0023
 
 
@@ -83,11 +84,14 @@ def weighed(space: Domain, told: bool) -> tuple[Hypothesis, ...]:
 def schedule(common: CommonOptions) -> Schedule:
     """How much to explore: as much now as ever, since what was learned does not last.
 
-    Where nothing is known of what arms have in common, one says little about the others.
+    Where nothing is known of what arms have in common, one says little about the others, so that each is worth
+    more looks. With that much, each of many arms is worth a look before any is worth a second one. So they
+    wait until as many steps have passed, since the last reset, as pay for a look at all of them.
     """
-    if isinstance(common.space, Arms) and common.kernel is None:
-        return LogBeta(*ARMS_BETA)
-    return ConstantBeta(BETA)
+    if not isinstance(common.space, Arms) or common.kernel is not None:
+        return ConstantBeta(BETA)
+    usual, more = LogBeta(*ARMS_BETA), common.space.size - FEW_ARMS
+    return StagedBeta(LogBeta(), usual, PAID * more) if more > 0 else usual
 
 
 def learning(common: CommonOptions, trigger: Trigger | None, seeks: bool) -> Learning:

@@ -47,6 +47,7 @@ Part = TypeVar("Part")
 
 FIRST_LENGTHSCALE = 0.3
 FIRST_CHOICE = 1.2  # of the options of a choice: two of them have a correlation of exp(-1 / 1.2^2) = 0.5
+MANY_OPTIONS = 32  # of all choices together: beyond, the options of each have one lengthscale (0024)
 FIRST_CORRELATION = 0.5  # of two arms: docs/decisions/0030
 FIRST_NOISE = 0.01
 LEAST_LEARNED = 20  # steps: 2d of them are too few to trust a scale and a noise (docs/decisions/0011)
@@ -142,7 +143,7 @@ class CommonOptions:
 
         They are for standardised y, or in its units where kernel or noise are given in them.
         """
-        learn = (*more, *self.unknown)
+        learn, alike = (*more, *self.unknown), self.alike
         prior = LogNormal(0.3 * math.sqrt(self.space.parameter_count), 0.7)
         if self.kernel is not None:
             unit = float(self.variances.mean())
@@ -153,10 +154,16 @@ class CommonOptions:
                 learn=learn,
                 lengthscale_prior=prior,
                 choices=self.space.choices,
+                alike=alike,
                 variance=(self.noise, 1e6 * self.noise),
                 variance_prior=LogNormal(100.0 * self.noise, 2.0),
             )
-        return Search(learn=learn, lengthscale_prior=prior, choices=self.space.choices)
+        return Search(learn=learn, lengthscale_prior=prior, choices=self.space.choices, alike=alike)
+
+    @property
+    def alike(self) -> tuple[tuple[int, ...], ...]:
+        """The coordinates of each choice, if there are so many that each choice has one lengthscale."""
+        return self.space.choice_blocks if len(self.space.choices) > MANY_OPTIONS else ()
 
     def learner(self, trigger: Trigger) -> Learning:
         """Learn what is unknown: before monitoring if there is a trigger, else again and again."""

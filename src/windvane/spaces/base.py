@@ -89,6 +89,11 @@ class Domain(ABC):
         return ()
 
     @property
+    def choice_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """The same, those of each choice together."""
+        return ()
+
+    @property
     def contexts(self) -> tuple[str, ...]:
         """The names of what is observed, not chosen."""
         return ()
@@ -287,6 +292,18 @@ def row_keys(units: Array) -> list[bytes]:
         return [b""] * len(units)
     buffer, width = (units + 0.0).tobytes(), 8 * units.shape[1]
     return [buffer[start : start + width] for start in range(0, len(buffer), width)]
+
+
+def first_of_each(units: Array) -> IntArray:
+    """The numbers of the first of all rows that are equal, in order: `np.unique` would sort long rows.
+
+    >>> first_of_each(np.array([[0.0, 1.0], [2.0, 0.0], [-0.0, 1.0]]))
+    array([0, 1])
+    """
+    found: dict[bytes, int] = {}
+    for number, key in enumerate(row_keys(units)):
+        found.setdefault(key, number)
+    return np.array(list(found.values()), dtype=np.int64)
 
 
 def uncountable(what: str) -> InvalidArgument:

@@ -147,6 +147,13 @@ class Candidates(Domain):
         flags = [c.choice is not None for c in self._columns for _ in range(c.coordinates.shape[1])]
         return tuple(np.flatnonzero(flags).tolist())
 
+    @cached_property
+    def choice_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """The same, those of each column together."""
+        ends = np.cumsum([c.coordinates.shape[1] for c in self._columns]).tolist()
+        blocks = zip(self._columns, [0, *ends], ends, strict=False)
+        return tuple(tuple(range(at, end)) for c, at, end in blocks if c.choice is not None and end > at)
+
     @property
     def size(self) -> int:
         """The number of settings, m."""

@@ -26,6 +26,7 @@ EVERYTHING = 4096  # finite regions up to this size are listed
 AT_ONCE = 2**22  # differences from points left out that are in memory at a time
 ROUNDS = 32  # of random points, among which one outside all balls is looked for
 WITNESSES = 512  # points on which a condition is tried: where it holds, and where it is nearest to that
+MANY = 32  # coordinates that stand still, as those of long choices do
 CLEAR = 1.0 + 1e-9  # radii from the centre at which a point counts as outside the ball
 
 
@@ -47,6 +48,19 @@ class Bounds:
     def moves(self) -> bool:
         """Whether any coordinate does."""
         return bool(self.free.any())
+
+    @cached_property
+    def axes(self) -> IntArray | None:
+        """Those along which it moves, if many others stand still: derivatives in these are not worth their
+        while. None where all are computed.
+        """
+        return np.flatnonzero(self.free) if np.count_nonzero(~self.free) > MANY else None
+
+    @cached_property
+    def along(self) -> Bounds:
+        """The bounds in these coordinates alone."""
+        axes = self.axes
+        return self if axes is None else Bounds(self.lower[axes], self.upper[axes], self.free[axes])
 
 
 @final

@@ -20,6 +20,7 @@ from windvane.spaces.base import (
     Option,
     Parameter,
     SeenContext,
+    first_of_each,
     listed,
     read_only,
     rows,
@@ -155,6 +156,12 @@ class Space(Domain):
         )
 
     @cached_property
+    def choice_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """The same, those of each `Choice` together."""
+        blocks = (at for p, at in self._blocks if isinstance(p.values, Choice) and p.dim)
+        return tuple(tuple(range(at.start, at.stop)) for at in blocks)
+
+    @cached_property
     def size(self) -> int | None:
         """The number of combinations, None with a `Real` among them."""
         return None if any(p.size is None for _, p in self.parameters) else self._combinations
@@ -284,5 +291,4 @@ def _product(blocks: Iterable[Array]) -> Array:
 
 def _distinct(points: Array) -> Array:
     """The rows without repetitions, in their first order."""
-    _, first = np.unique(points, axis=0, return_index=True)
-    return points[np.sort(first)]
+    return points[first_of_each(points)]

@@ -44,11 +44,19 @@ class Evidence:
     """Minus the log evidence of some data; of its derivatives, those at the theta that was asked for last.
 
     `moving` are the entries of theta that derivatives are wanted for; theta has the kernel's, then the
-    temporal kernel's, then the noise. The n x n matrices are written to again and again: taking new ones
+    temporal kernel's, then the noise. The lengthscales of each group of `alike` are equal, and move with the
+    first of them. The n x n matrices are written to again and again: taking new ones
     from the operating system would cost as much as what is computed in them.
     """
 
-    def __init__(self, kernel: Kernel, temporal: Temporal, data: Data, moving: set[int]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        temporal: Temporal,
+        data: Data,
+        moving: set[int],
+        alike: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
         self.X, self.y, self.times = data[:3]
         self._known = data[3] if len(data) > 3 else None
         self._spare = self._squares = self._constant = 0.0  # of repeats: m - 1, S, and what does not move
@@ -64,7 +72,14 @@ class Evidence:
         self.noise_moves = b in moving
         n = len(self.y)
         self._time = None if temporal == Static() else temporal.matrix(self.times, self.times)
-        self._scales = len(kernel.lengthscale) if isinstance(kernel, Stationary) else 0
+        led = {entry for group in alike for entry in group[1:]}
+        scales = range(len(kernel.lengthscale)) if isinstance(kernel, Stationary) else ()
+        self._leaders = [entry for entry in scales if entry not in led]  # a lengthscale each
+        self._columns = {entry: [entry] for entry in self._leaders}
+        self._columns |= {group[0]: list(group) for group in alike}
+        self._number = {entry: number for number, entry in enumerate(self._leaders)}
+        self._scales = len(self._leaders)
+        self._single = isinstance(kernel, Stationary) and len(kernel.lengthscale) == 1  # for all coordinates
         # whether (1 - eps)^(lag / 2) is one more factor of the same exponential
         self._merged = isinstance(kernel, RBF) and isinstance(temporal, Markov) and bool(self.in_time)
         self._gaps: Array | None = None
@@ -75,22 +90,35 @@ class Evidence:
         self._W, self._inverse = np.zeros((n, n), order="F"), np.empty((n, n), order="F")
 
     def _gap(self, entry: int) -> Array:
-        """The distances that belong to an entry, n x n: (x_ic - x_jc)^2, or |t_i - t_j| after the last."""
+        """What belongs to a lengthscale, n x n: (x_ic - x_jc)^2; or |t_i - t_j|, after the last."""
         if self._gaps is not None:
             return np.asarray(self._gaps[entry])
         if entry == self._scales:
             return np.abs(self.times[:, None] - self.times)
-        columns = self.X.T if self._scales == 1 else self.X.T[entry : entry + 1]
+        columns = self._columns[self._leaders[entry]]
+        if len(columns) > 1:
+            return self._options_apart(self.X[:, columns])
         gap = np.zeros((len(self.y), len(self.y)))
-        for column in columns:
+        for column in self.X.T if self._single else self.X.T[columns]:
             difference = column[:, None] - column
             difference *= difference
             gap += difference
         return gap
 
+    @staticmethod
+    def _options_apart(block: Array) -> Array:
+        """The squared distances of n rows in which most numbers are 0, n x n."""
+        block = block[:, (block != block[:1]).any(axis=0)]
+        squares = np.vecdot(block, block)
+        gap = block @ block.T
+        gap *= -2.0
+        gap += squares[:, None]
+        gap += squares
+        return np.maximum(gap, 0.0, out=gap)
+
     def _distances(self, kernel: Stationary, out: Array) -> Array:
         """q = sum_c gap_c / l_c^2, and -ln(1 - eps) |t - t'| if time is a part of it."""
-        weights = np.asarray(kernel.lengthscale) ** -2.0
+        weights = np.asarray(kernel.lengthscale)[self._leaders] ** -2.0
         if self._merged and isinstance(self._temporal, Markov):
             weights = np.append(weights, -math.log(max(1.0 - self._temporal.rate, NEAREST)))
         if self._gaps is not None:
@@ -196,6 +224,6 @@ class Evidence:
             if entry == len(kernel.lengthscale):  # d k / d ln v = k
                 yield self._covariance
             else:  # d k / d ln l_c = -2 v g' (a_c - b_c)^2 / l_c^2
-                np.multiply(slope, self._gap(entry), out=work)
+                np.multiply(slope, self._gap(self._number[entry]), out=work)
                 work *= sign * kernel.lengthscale[entry] ** -2.0
                 yield work

@@ -17,7 +17,7 @@ from windvane.checks import Array, integer, real
 from windvane.codec import component
 from windvane.data import Dataset, IntArray
 from windvane.errors import InvalidArgument, InvalidType, NumericalFailure
-from windvane.kernels import Kernel, Static, Temporal
+from windvane.kernels import Kernel, Static, Stationary, Temporal
 from windvane.surrogates.descent import Slope, descend
 from windvane.surrogates.evidence import Data, Evidence
 from windvane.surrogates.noise import Noise
@@ -40,6 +40,18 @@ def _bounds(name: str, value: Any, most: float | None = None) -> Bounds:
     return low, high
 
 
+def _groups(value: Any) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, list | tuple) for each in value):
+        raise InvalidType(f"learning(alike)={value!r}: must be a list of lists of coordinates")
+    groups = tuple(
+        tuple(integer("learning(alike)", number, at_least=0) for number in each) for each in value if each
+    )
+    numbers = [number for each in groups for number in each]
+    if len(set(numbers)) < len(numbers):
+        raise InvalidArgument(f"learning(alike)={value!r}: a coordinate may occur once")
+    return groups
+
+
 @component
 @dataclass(frozen=True)
 class Search:
@@ -48,7 +60,8 @@ class Search:
     A prior of None is flat: with it the estimate is the maximum likelihood within the bounds. The
     defaults are for a unit cube and standardised values. `choices` are the coordinates of options without
     an order: their lengthscales have bounds and a prior of their own, `choice` and `choice_prior`, under
-    which two options have much in common until the data say otherwise (docs/decisions/0024). `odds` are those
+    which two options have much in common until the data say otherwise (docs/decisions/0024). The coordinates
+    of each group of `alike` have one lengthscale, if each coordinate of the kernel has one. `odds` are those
     of `Exchangeable` arms: what they have in common beside what each has alone.
     `drifting_noise_prior` is that of the noise where f drifts, if it is to be another one. With "smoothness"
     among what is learned, a mixture chooses between an RBF and a Matérn-3/2 kernel.
@@ -74,6 +87,7 @@ class Search:
     odds: Bounds = (0.01, 100.0)
     odds_prior: Prior | None = field(default_factory=lambda: LogNormal(1.0, 1.5))
     drifting_noise_prior: Prior | None = None
+    alike: tuple[tuple[int, ...], ...] = ()  # in states of before, each option has a lengthscale of its own
 
     def __post_init__(self) -> None:
         for name in ("lengthscale", "noise", "variance", "choice", "odds"):
@@ -86,6 +100,7 @@ class Search:
         object.__setattr__(self, "learn", tuple(learn))
         coordinates = [integer("learning(choices)", number, at_least=0) for number in self.choices]
         object.__setattr__(self, "choices", tuple(coordinates))
+        object.__setattr__(self, "alike", _groups(self.alike))
         for name in (each.name for each in fields(self) if each.name.endswith("_prior")):
             prior = getattr(self, name)
             if prior is not None and (isinstance(prior, type) or not hasattr(prior, "log_density")):
@@ -133,8 +148,16 @@ def _moving(
     )
     full = np.concatenate((kernel.theta, temporal.theta, (math.log(noise.variance),)))
     learned = {*search.learn, "choice"} if "lengthscale" in search.learn else set(search.learn)
-    moving = np.array([i for i, name in enumerate(names) if name in learned], dtype=np.intp)
+    led = {entry for group in _alike(kernel, search) for entry in group[1:]}
+    moving = np.array([i for i, name in enumerate(names) if name in learned and i not in led], dtype=np.intp)
     return full, moving, [names[i] for i in moving]
+
+
+def _alike(kernel: Kernel, search: Search) -> tuple[tuple[int, ...], ...]:
+    """The lengthscales that are one: those of each group go with the first of them."""
+    if not isinstance(kernel, Stationary) or len(kernel.lengthscale) == 1:
+        return ()
+    return tuple(group for group in search.alike if max(group) < len(kernel.lengthscale))
 
 
 class _Objective:
@@ -147,12 +170,15 @@ class _Objective:
         limits = np.array([getattr(search, kind) for kind in kinds]).reshape(-1, 2)
         self.low, self.high = np.log(limits[:, 0]), np.log(limits[:, 1])
         self._cuts = len(kernel.theta), len(kernel.theta) + len(temporal.theta)
-        self._evidence = Evidence(kernel, temporal, data, set(self.moving.tolist()))
+        self._alike = _alike(kernel, search)
+        self._evidence = Evidence(kernel, temporal, data, set(self.moving.tolist()), self._alike)
 
     def parts(self, theta: Array) -> tuple[Kernel, Temporal, Noise]:
         """The hyperparameters; those of which nothing moves stay what they are."""
         full = self.full.copy()
         full[self.moving] = theta
+        for group in self._alike:
+            full[list(group)] = full[group[0]]
         a, b = self._cuts
         moves = self._evidence
         return (

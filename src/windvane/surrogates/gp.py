@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.kernels import Kernel, Static, Temporal
 from windvane.surrogates.buffers import twin
 from windvane.surrogates.cache import LARGE, CandidateCache
@@ -161,22 +161,23 @@ class GP:
             return sketch.mean.copy(), np.maximum(prior - sketch.gain, 0.0)
         return sketch.mean * decay, np.maximum(prior - sketch.gain * (decay * decay), 0.0)
 
-    def surface(self, points: Array, now: float) -> Surface:
-        """Mean and variance with first and second derivatives at m points."""
+    def surface(self, points: Array, now: float, axes: IntArray | None = None) -> Surface:
+        """Mean and variance with first and second derivatives at m points, in all coordinates or some."""
         solution = self._solved(now)
-        jet = self.kernel.jet(points, self.X)
+        jet = self.kernel.jet(points, self.X) if axes is None else self.kernel.jet_along(points, self.X, axes)
         tau = None if self._timeless else self._fading(now)
         prior = self._prior(points, now)
         return Surface.of(jet, tau, solution.factor.W, solution.alpha, prior)
 
-    def local(self, x: Array, now: float) -> Local:
+    def local(self, x: Array, now: float, axes: IntArray | None = None) -> Local:
         """The surface at one point in plain numbers."""
         solution = self._solved(now)
-        D = self.kernel.expand(x, self.X)
+        D = self.kernel.expand(x, self.X) if axes is None else self.kernel.expand_along(x, self.X, axes)
         if not self._timeless:
             D *= self._fading(now)
         prior = float(self._prior(x[None, :], now)[0])
-        return Local.of(D, solution.factor.W, solution.alpha, prior, len(x))
+        dim = len(x) if axes is None else len(axes)
+        return Local.of(D, solution.factor.W, solution.alpha, prior, dim)
 
     def on_data(self, now: float) -> tuple[Array, Array]:
         """Mean and variance at the data's own points in O(n), to rank them.

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.late import lapack, special
 from windvane.surrogates.candidates import resolves
 from windvane.surrogates.gp import GP
@@ -118,10 +118,10 @@ class Posterior:
         """One joint sample of f at m points."""
         return joint_sample(self.mean(points), self.covariance(points), rng)
 
-    def surface(self, points: Array) -> Surface:
-        """Mean and variance at m points with derivatives."""
-        return self._gp.surface(points, self._now)
+    def surface(self, points: Array, axes: IntArray | None = None) -> Surface:
+        """Mean and variance at m points with derivatives, in these coordinates if any are named."""
+        return self._gp.surface(points, self._now, axes)
 
-    def local(self, x: Array) -> Local:
+    def local(self, x: Array, axes: IntArray | None = None) -> Local:
         """The same at one point, in plain numbers."""
-        return self._gp.local(x, self._now)
+        return self._gp.local(x, self._now, axes)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from windvane.checks import Array
+from windvane.checks import Array, IntArray
 from windvane.kernels import Kernel
 from windvane.kernels.base import upper_triangle
 from windvane.surrogates.cache import CandidateCache
@@ -176,9 +176,10 @@ class MixturePosterior:
             variances.append(np.maximum(known - np.vecdot(v, v), 0.0))
         return np.array([w for w, _ in self._acting]), np.array(means), np.array(variances)
 
-    def surface(self, points: Array) -> Surface:
-        """Mean and variance at m points with derivatives."""
-        jet = self._kernel.jet(points, self.observed)
+    def surface(self, points: Array, axes: IntArray | None = None) -> Surface:
+        """Mean and variance at m points with derivatives, in these coordinates if any are named."""
+        kernel, observed = self._kernel, self.observed
+        jet = kernel.jet(points, observed) if axes is None else kernel.jet_along(points, observed, axes)
         prior = self._kernel.diagonal(points)
         parts = []
         for weight, member in self._acting:
@@ -221,11 +222,12 @@ class MixturePosterior:
 
         return Surface(blended("mean"), variance, blended("mean_gradient"), slope, bend)
 
-    def local(self, x: Array) -> Local:
+    def local(self, x: Array, axes: IntArray | None = None) -> Local:
         """The same at one point, in plain numbers."""
-        D = self._kernel.expand(x, self.observed)
-        prior = float(self._kernel.diagonal(x[None, :])[0])
-        d = len(x)
+        kernel, observed = self._kernel, self.observed
+        D = kernel.expand(x, observed) if axes is None else kernel.expand_along(x, observed, axes)
+        prior = float(kernel.diagonal(x[None, :])[0])
+        d = len(x) if axes is None else len(axes)
         found, gram, spread = [], np.zeros((1 + d, len(D))), 0.0
         for weight, member in self._acting:
             own, view = D[:, member.first :], member.at(self._now)
