@@ -267,3 +267,39 @@ def test_a_level_that_really_fell_is_noticed_where_it_is_asked():
             noticed.append(step)
     assert [step > 50 for step in noticed] == [True]
     assert noticed[0] <= 54
+
+
+def seen(opt, value, steps, context=lambda step: None):
+    """What is told of the points that are asked for, and the events."""
+    points, events = [], []
+    for step in range(1, steps + 1):
+        x = opt.ask(context=context(step))
+        points.append(x)
+        events.append(opt.tell(x, value(x, step)))
+        finite(events[-1])
+    return points, events
+
+
+def test_what_comes_again_and_again_in_a_new_context_is_no_outlier():
+    """Nothing was known of that context, so every value was the next outlier, of eighty in a row."""
+    space = wv.Space(a=wv.Real(0, 1), b=wv.Real(0, 1), load=wv.Context(0, 1))
+    rng = np.random.default_rng(0)
+
+    def value(x, step):
+        summit = 0.3 if step <= 60 else 0.8
+        shape = math.exp(-5.0 * ((x["a"] - summit) ** 2 + (x["b"] - summit) ** 2))
+        return shape + 10.0 * x["load"] ** 2 + 0.03 * rng.normal()
+
+    opt = wv.make(space, seed=0)
+    _, events = seen(opt, value, 90, lambda step: {"load": 0.2 if step <= 60 else 0.9})
+    assert sum(event.outlier is not None for event in events[75:]) == 0
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_yes_or_no_is_no_change_of_the_level(seed):
+    """Equal values made a scale of 1e-4, on which each other value was a change: up to a dozen resets."""
+    rng = np.random.default_rng(seed)
+    opt = wv.make(SQUARE, seed=seed)
+    _, events = seen(opt, lambda x, step: float(rng.random() < 0.1 + 0.4 * (x[0] > 0.5) + 0.0 * step), 110)
+    assert sum(event.reset for event in events) <= 1
+    assert opt.model.scaling.scale > 0.05

@@ -16,6 +16,7 @@ from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, scattered, scatters
 from windvane.surrogates.mixture.periods import Found, Scan, sought
+from windvane.surrogates.mixture.resolution import rounding_variance
 from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import generalised
@@ -68,6 +69,8 @@ def fitted(
         )
     if trusted:
         recent = _without_lone(model, recent, member.noise)
+    if model.plunges:
+        search = _rounded(search, rounding_variance(data.take(slice(member.first, None))) / scaling.scale**2)
     values = fit_data(recent, scaling, model.kernel, model.interval)
     found = _estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
     if rescale:
@@ -76,6 +79,12 @@ def fitted(
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
     worth = min(model.doubt + 0.5 * _counted(recent), LEARNED)
     return after, NoiseEstimate.about(found.noise.variance, worth)
+
+
+def _rounded(search: Search, least: float) -> Search:
+    """The search among noises that are at least as large as what was rounded off."""
+    low, high = search.noise
+    return search if least <= low else replace(search, noise=(least, max(high, 2.0 * least)))
 
 
 def _counted(data: Dataset) -> float:

@@ -26,6 +26,7 @@ from windvane.surrogates.candidates import candidate_cache
 from windvane.surrogates.fit import Search, log_prior
 from windvane.surrogates.influence import kept
 from windvane.surrogates.mixture import learning, regimes, saved, starts
+from windvane.surrogates.mixture.agreement import agreeing
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, Precise, Suspects, doubted, suspicion
@@ -507,6 +508,11 @@ class MixtureSurrogate:
 
     def learn(self, search: Search, rescale: bool, seed: int) -> MixtureSurrogate:
         """Fit kernel and noise under the heaviest hypothesis, look for a season, and weigh all again."""
+        seen = self._seen_clearly() if search.learn and rescale and self.model.plunges else self
+        learned = seen._learned(search, rescale, seed)
+        return self if learned is seen else learned
+
+    def _learned(self, search: Search, rescale: bool, seed: int) -> MixtureSurrogate:
         model, member = self.model, self.heaviest
         a, b = (self.weights @ np.array([each.noise for each in self.members])).tolist()
         noise = NoiseEstimate(a, b)
@@ -523,6 +529,23 @@ class MixtureSurrogate:
         if model is self.model:
             return twin(self)  # it has looked: the next time it is due is counted from here
         return self._fitted(model, noise, rescale)
+
+    def _seen_clearly(self) -> MixtureSurrogate:
+        """The same, but that outliers that agree are none.
+
+        A fit has to follow: it gives all observations the noise that they have then.
+        """
+        steps = self.data.steps
+        known = doubted(steps, self.heaviest.suspects)
+        trusted = agreeing(self.data, known, self.model.scaling.offset)
+        if not len(trusted):
+            return self
+        after = twin(self)
+        after.members = [member.copy() for member in self.members]
+        for member in after.members:
+            for step in steps[trusted].tolist():
+                member.doubt(step, None)
+        return after
 
     def _fitted(self, model: Mixture, noise: NoiseEstimate, rescale: bool) -> MixtureSurrogate:
         """With another kernel, noise, season and scale of y, everybody weighed again."""

@@ -59,6 +59,13 @@ CLIFF = 4.0  # prior standard deviations below the offset: where some values are
 REVIEWS = 3  # again after a fit, so many times at most: they hide each other, docs/decisions/0052
 PASSES = 2  # variational passes an observation: a third moves the noise by less than 1 %
 
+# -- before a fit: docs/decisions/0054 ------------------------------------------------------------------
+
+IN_A_ROW = 5  # outliers without a usual value between them: with one in a hundred, that is none
+AGREE = 0.5  # of their distance from what is expected of nothing known: if they differ by less
+TIED = 0.5  # of all places, at least, whose values others have as well: then values are rounded,
+SAME_VALUE = 1e-9  # and those that differ by no more than this, of the largest, are the same value
+
 # -- the acquisition ------------------------------------------------------------------------------------
 
 DISPUTED = 0.1  # the weight from which a member's disagreement with the others counts: docs/decisions/0015
