@@ -417,7 +417,8 @@ def _record(record: Event | Outcome) -> dict[str, Any]:
     }
     if isinstance(record.change, Change):
         found["change"] = _plain({k: v for k, v in record.change._asdict().items() if k != "past"})
-    found["sentence"] = _plain(sentence_to_json(record.sentence))
+    if isinstance(record.sentence, tuple):
+        found["sentence"] = _plain(sentence_to_json(record.sentence))
     return found
 
 

@@ -85,7 +85,9 @@ MOVE_AND_WRITE_OUT_OF_TURN = _and_write(MOVED.where(NOBODY_WAITS))
 
 
 class Stale(Exception):
-    """Somebody else has written to this study since its journal was read, or is about to, or under this key."""
+    """Somebody else has written to this study since its journal was read, under this very key perhaps, or is
+    about to.
+    """
 
 
 class NameTaken(Conflict):
