@@ -324,7 +324,7 @@ class Event(ComparedByValue):
     `set_aside`: this observation is a suspicion, and the model has not been told; the next one decides.
     `outlier` is the step of the observation that was found to be an outlier: this one, or the one set aside.
     `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise. If it
-    names steps, `sentence` is the same in parts: words, and moments with their steps and times.
+    names steps, `sentence` is the same in parts: words, and steps with their times.
     `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any;
     `windvane.describe_hypothesis` says what a name means.
     `change` is what is believed to have happened, if that is why there was a reset. `cause` of a reset is

@@ -53,12 +53,12 @@ def place_text(step: int, time: float | None) -> str:
     return f"{time_text(time)} (step {step})"
 
 
-class Moment(NamedTuple):
+class NamedSteps(NamedTuple):
     """A step that a sentence names, or the first of several up to the `last`; with its time if one was told.
 
-    >>> str(Moment(81)), str(Moment(81, 40.5)), str(Moment(11, 11.0, 20, 20.0))
+    >>> str(NamedSteps(81)), str(NamedSteps(81, 40.5)), str(NamedSteps(11, 11.0, 20, 20.0))
     ('step 81', 'time 40.5 (step 81)', 'steps 11 to 20')
-    >>> str(Moment(11, 5.5, 20, 10.0))
+    >>> str(NamedSteps(11, 5.5, 20, 10.0))
     'time 5.5 to time 10 (steps 11 to 20)'
     """
 
@@ -77,51 +77,51 @@ class Moment(NamedTuple):
             return steps
         return f"{' to '.join(map(time_text, times))} ({steps})"
 
-    def at(self, time_of: Callable[[int], float | None]) -> Moment:
+    def at(self, time_of: Callable[[int], float | None]) -> NamedSteps:
         """The same with the times that were told, or without any."""
         last_time = None if self.last is None else time_of(self.last)
         return self._replace(time=time_of(self.step), last_time=last_time)
 
-    def earlier(self, steps: int) -> Moment:
+    def earlier(self, steps: int) -> NamedSteps:
         """The same by so many steps earlier, though not before the first."""
         last = None if self.last is None else max(1, self.last - steps)
         return self._replace(step=max(1, self.step - steps), last=last)
 
 
-Sentence: TypeAlias = tuple[str | Moment, ...]
+Sentence: TypeAlias = tuple[str | NamedSteps, ...]
 """A sentence in parts, so that the steps it names can be told in times, counted anew or named otherwise."""
 
 
 def in_words(sentence: Sentence) -> str:
     """The text of a sentence.
 
-    >>> in_words(("a sudden change at ", Moment(81, 40.5), " is believed"))
+    >>> in_words(("a sudden change at ", NamedSteps(81, 40.5), " is believed"))
     'a sudden change at time 40.5 (step 81) is believed'
     """
     return "".join(map(str, sentence))
 
 
-def with_moments(sentence: Sentence, told: Callable[[Moment], str | Moment]) -> Sentence:
-    """The sentence with something else in the place of each moment.
+def with_steps(sentence: Sentence, told: Callable[[NamedSteps], str | NamedSteps]) -> Sentence:
+    """The sentence with something else in the place of the steps it names.
 
-    >>> with_moments(("changed at ", Moment(81)), lambda moment: moment.earlier(2))
-    ('changed at ', Moment(step=79, time=None, last=None, last_time=None))
+    >>> with_steps(("changed at ", NamedSteps(81)), lambda named: named.earlier(2))
+    ('changed at ', NamedSteps(step=79, time=None, last=None, last_time=None))
     """
-    return tuple(told(part) if isinstance(part, Moment) else part for part in sentence)
+    return tuple(told(part) if isinstance(part, NamedSteps) else part for part in sentence)
 
 
 def sentence_to_json(sentence: Sentence) -> list[Any]:
     """Plain JSON.
 
-    >>> sentence_to_json(("changed at ", Moment(81)))
+    >>> sentence_to_json(("changed at ", NamedSteps(81)))
     ['changed at ', {'step': 81, 'time': None, 'last': None, 'last_time': None}]
     """
-    return [part._asdict() if isinstance(part, Moment) else part for part in sentence]
+    return [part._asdict() if isinstance(part, NamedSteps) else part for part in sentence]
 
 
 def sentence_from_json(parts: Iterable[Any]) -> Sentence:
     """What `sentence_to_json` wrote."""
-    return tuple(part if isinstance(part, str) else Moment(**part) for part in parts)
+    return tuple(part if isinstance(part, str) else NamedSteps(**part) for part in parts)
 
 
 def span_text(duration: float, dates: bool) -> str:

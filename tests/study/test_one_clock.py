@@ -171,7 +171,7 @@ def test_an_event_after_a_value_taken_back_speaks_of_steps(tmp_path, limited):
 
 
 def test_words_that_look_like_steps_are_left_alone(tmp_path):
-    """A trigger's own words are nobody's to patch: only moments are counted anew."""
+    """A trigger's own words are nobody's to patch: only the steps that it names are counted anew."""
     event = {"step": 9, "time": 9.0, "reason": "valve at step 7 of 9, since step 5", "change": None}
     said = ["valve at step 7 of 9, since ", {"step": 5, "time": None, "last": None, "last_time": None}]
     moved = renumbered(event | {"sentence": said}, 7, 2, timed=False)

@@ -86,7 +86,7 @@ def _several(config: Config, sock: socket.socket, workers: int, options: dict[st
         shutil.rmtree(shared, ignore_errors=True)
 
 
-def _patience() -> dict[str, int]:
+def _patience() -> dict[str, Any]:
     """More than the five seconds of old uvicorns: on a busy machine a process takes longer to start."""
     name = "timeout_worker_healthcheck"
     return {name: PATIENCE} if name in inspect.signature(uvicorn.Config).parameters else {}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windvane.data import Change
-from windvane.moments import Moment, Sentence, in_words, sentence_from_json, sentence_to_json, with_moments
+from windvane.moments import NamedSteps, Sentence, in_words, sentence_from_json, sentence_to_json, with_steps
 from windvane.protocol.records import as_written
 from windvane.storage import Record
 from windvane.triggers.believed_change import sentence_about
@@ -120,12 +120,12 @@ def _reworded(said: Mapping[str, Any], earlier: int, timed: bool) -> dict[str, A
     """The sentence and the change of an event, or of a constraint at one."""
     found: dict[str, Any] = {}
 
-    def now(moment: Moment) -> Moment:
-        return (moment if timed else Moment(moment.step, last=moment.last)).earlier(earlier)
+    def now(named: NamedSteps) -> NamedSteps:
+        return (named if timed else NamedSteps(named.step, last=named.last)).earlier(earlier)
 
     sentence = _sentence(said) if earlier or not timed else ()
     if sentence:
-        moved = with_moments(sentence, now)
+        moved = with_steps(sentence, now)
         found = {"reason": in_words(moved), "sentence": sentence_to_json(moved)}
     if said.get("change"):
         change = found["change"] = dict(said["change"])
@@ -145,7 +145,7 @@ def _sentence(said: Mapping[str, Any]) -> Sentence:
         known = {name: value for name, value in said["change"].items() if name in Change._fields}
         return sentence_about(Change(**known), said["statistic"])
     if said.get("outlier") not in (None, said.get("step")):
-        return ("outlier at ", Moment(said["outlier"]), ": the second look does not confirm it")
+        return ("outlier at ", NamedSteps(said["outlier"]), ": the second look does not confirm it")
     return ()
 
 

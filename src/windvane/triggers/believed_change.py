@@ -10,7 +10,7 @@ from windvane.codec import component
 from windvane.data import Change, Opinion, Prediction, Verdict
 from windvane.digits import number
 from windvane.hypothesis_names import is_change
-from windvane.moments import Moment, Sentence, in_words
+from windvane.moments import NamedSteps, Sentence, in_words
 from windvane.triggers.base import Memory
 
 DROPPED = 2.0  # how much more probable "all is new" must be than "the level moved": docs/decisions/0029
@@ -130,7 +130,7 @@ def sentence_about(change: Change, probability: float, *, later: bool = False) -
     'a sudden change at step 7 is believed with probability 0.951'
     """
     away = number(abs(change.level), 3)
-    at = Moment(change.step, change.time)
+    at = NamedSteps(change.step, change.time)
     if change.regime is None:
         level = f", to a level {away} away," if change.level and change.kind == "new" else ""
         since = " or later" if later else ""
@@ -138,4 +138,4 @@ def sentence_about(change: Change, probability: float, *, later: bool = False) -
     level = f", at a level {away} away from that of then" if change.level else ""
     first, last = change.regime
     believed = f"{level}: believed with probability {probability:.3g}"
-    return ("the regime of ", Moment(first, last=last), " is back since ", at, believed)
+    return ("the regime of ", NamedSteps(first, last=last), " is back since ", at, believed)

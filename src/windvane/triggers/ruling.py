@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from windvane.data import Observation, Opinion, Prediction, Verdict
 from windvane.digits import estimate, rounded
-from windvane.moments import Moment, Sentence
+from windvane.moments import NamedSteps, Sentence
 from windvane.triggers.base import Memory, Trigger
 from windvane.triggers.window import Decision, ResetWindow
 
@@ -90,5 +90,5 @@ def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float
         return (f"outlier: y = {now} where {predicted} was predicted",)
     looked = f"the second look, y = {now} where {predicted} was predicted, does not confirm it"
     aside = f": y = {was} was set aside, and {looked}"
-    outlier = ("outlier at ", Moment(ruling.outlier.step), aside)
+    outlier = ("outlier at ", NamedSteps(ruling.outlier.step), aside)
     return (*outlier, "; ", *why) if why else outlier

@@ -24,7 +24,7 @@ from windvane.codec import decode, encode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.history import FINISHED, TrialReading
-from windvane.moments import Moment, Sentence, in_words, with_moments
+from windvane.moments import NamedSteps, Sentence, in_words, with_steps
 
 SAMPLER = "windvane:sampler"
 RESETS = "windvane:resets"
@@ -128,17 +128,17 @@ def write(study: Study, trial: FrozenTrial, event: Event, numbers: Sequence[int]
 def in_trials(sentence: Sentence, numbers: Sequence[int]) -> str:
     """A reason with the numbers of trials in the place of steps, which count what was told from 1.
 
-    >>> in_trials(("a sudden change at ", Moment(2, 5.0), " is believed"), [0, 4, 5])
+    >>> in_trials(("a sudden change at ", NamedSteps(2, 5.0), " is believed"), [0, 4, 5])
     'a sudden change at trial 4 is believed'
-    >>> in_trials(("the regime of ", Moment(1, last=2), " is back since ", Moment(3)), [0, 4, 5])
+    >>> in_trials(("the regime of ", NamedSteps(1, last=2), " is back since ", NamedSteps(3)), [0, 4, 5])
     'the regime of trials 0 to 4 is back since trial 5'
     """
 
-    def trial(moment: Moment) -> str:
-        first = numbers[moment.step - 1]
-        return f"trial {first}" if moment.last is None else f"trials {first} to {numbers[moment.last - 1]}"
+    def trial(named: NamedSteps) -> str:
+        first = numbers[named.step - 1]
+        return f"trial {first}" if named.last is None else f"trials {first} to {numbers[named.last - 1]}"
 
-    return in_words(with_moments(sentence, trial))
+    return in_words(with_steps(sentence, trial))
 
 
 def remark(study: Study, trial: FrozenTrial, text: str) -> None:

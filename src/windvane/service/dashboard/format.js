@@ -195,7 +195,7 @@ export function clockOf({ seq, step, time, event }) {
   return step <= found && found <= Math.max(step, seq) && Number.isInteger(found) ? null : found;
 }
 
-/** A sentence in parts, its steps by so many earlier, and without times unless some were told: as `Moment` has it. */
+/** A sentence in parts, its steps by so many earlier, and without times unless some were told: as `NamedSteps` has it. */
 export function sentenceText(parts, earlier, timed) {
   return parts.map((part) => {
     if (typeof part === "string") return part;
