@@ -120,13 +120,14 @@ STUDY = {  # the same of studies; those over HTTP have the same names
 REMOTE = ("ask", "tell", "fail", "reset", "best", "predict", "feasibility", "explain", "summary")
 EVENT = (  # in this order; new ones come at the end and have a default
     "step time x y mean std noise_variance log_density statistic threshold monitored elapsed reset reason kept size "
-    "set_aside outlier beliefs change cause told_variance values outcomes retreat"
+    "set_aside outlier beliefs change cause told_variance values outcomes retreat "
+    "sentence"
 )
 RECORDS = {
     wv.Failure: "step time x reason probability failed",
     wv.Best: "x mean std steps feasible",
     wv.Outcome: "value mean std probability violated statistic threshold monitored reset reason kept size cause "
-    "change beliefs",
+    "change beliefs sentence",
 }
 ERRORS = {  # each is a WindvaneError and the built-in that Python users expect
     "InvalidArgument": ValueError,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import windvane as wv
-from windvane.moments import in_times, is_date, place_text, span_text, time_text, utc
+from windvane.moments import NamedSteps, in_words, is_date, place_text, span_text, time_text, utc, with_steps
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 TASK = wv.task("jumps", horizon=60, seed=4)
@@ -86,12 +86,14 @@ def test_what_is_a_date():
         False, True, True, True, False, False, False,
     ]  # fmt: skip
     assert time_text(12.25) == "time 12.25"
-    regime = "the regime of steps 1 to 9 is back"
-    assert (
-        in_times(regime, {1: 0.5, 9: 4.5}.get) == "the regime of time 0.5 to time 4.5 (steps 1 to 9) is back"
-    )
+    said = ("the regime of ", NamedSteps(1, last=9), " is back")
+
+    def told(time_of):
+        return in_words(with_steps(said, lambda named: named.at(time_of)))
+
+    assert told({1: 0.5, 9: 4.5}.get) == "the regime of time 0.5 to time 4.5 (steps 1 to 9) is back"
     for unknown in ({}, {1: 0.5}, {1: 1.0, 9: 9.0}, {1: 0.5, 9: float("nan")}):
-        assert in_times(regime, unknown.get) == regime
+        assert told(unknown.get) == in_words(said) == "the regime of steps 1 to 9 is back"
     assert [span_text(each, True) for each in (45.0, 600.0, 7200.0, 864000.0)] == [
         "45 s",
         "10 min",

@@ -21,6 +21,7 @@ from windvane.checks import array, integers
 from windvane.density import normal_log_density
 from windvane.errors import InvalidArgument
 from windvane.hypothesis_names import by_present_name
+from windvane.moments import Sentence, sentence_from_json, sentence_to_json
 from windvane.reading import told_as
 
 
@@ -182,6 +183,7 @@ class Verdict(NamedTuple):
     `suspect` instead of `fired`: above the threshold as well, but before anything is reset the observation
     is to be set aside and its point asked again. Never both. `since` is the step from which on observations
     are about the present, if the trigger knows; `change` is what it believes to have happened then.
+    A reason that names steps of the loop has them in `sentence`, which is the same in parts.
     """
 
     fired: bool
@@ -191,6 +193,11 @@ class Verdict(NamedTuple):
     suspect: bool = False
     since: int | None = None
     change: Change | None = None
+    sentence: Sentence = ()
+
+    def after(self, words: str) -> Verdict:
+        """The same with something said before the reason."""
+        return self._replace(reason=words + self.reason, sentence=self.sentence and (words, *self.sentence))
 
 
 class Change(NamedTuple):
@@ -293,6 +300,7 @@ class Outcome(ComparedByValue):
     cause: str = ""
     change: Change | None = None
     beliefs: Mapping[str, float] = field(default_factory=dict)
+    sentence: Sentence = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON, as of an `Event`."""
@@ -315,7 +323,8 @@ class Event(ComparedByValue):
     same belief as `mean` and `std`: also where the model is fitted again because of `y`.
     `set_aside`: this observation is a suspicion, and the model has not been told; the next one decides.
     `outlier` is the step of the observation that was found to be an outlier: this one, or the one set aside.
-    `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise.
+    `reason` says in words why there was a reset, a suspicion or an outlier, and is empty otherwise. If it
+    names steps, `sentence` is the same in parts: words, and steps with their times.
     `beliefs` are the weights of the hypotheses that the model chooses between, by name, if there are any;
     `windvane.describe_hypothesis` says what a name means.
     `change` is what is believed to have happened, if that is why there was a reset. `cause` of a reset is
@@ -352,6 +361,7 @@ class Event(ComparedByValue):
     values: tuple[float, ...] = ()
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     retreat: Any = None
+    sentence: Sentence = ()
 
     @property
     def violated(self) -> tuple[str, ...]:
@@ -407,6 +417,8 @@ def _record(record: Event | Outcome) -> dict[str, Any]:
     }
     if isinstance(record.change, Change):
         found["change"] = _plain({k: v for k, v in record.change._asdict().items() if k != "past"})
+    if isinstance(record.sentence, tuple):
+        found["sentence"] = _plain(sentence_to_json(record.sentence))
     return found
 
 
@@ -419,6 +431,7 @@ def _known(record: type[Event] | type[Outcome], values: Mapping[str, Any]) -> di
             found[name] = math.inf if name in ("statistic", "threshold") else math.nan
     if found.get("beliefs"):
         found["beliefs"] = by_present_name(found["beliefs"])
+    found["sentence"] = sentence_from_json(found.get("sentence", ()))
     if found.get("change") is not None:
         told = found["change"]
         change = Change(**{name: told[name] for name in Change._fields if name in told})

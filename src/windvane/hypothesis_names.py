@@ -69,6 +69,16 @@ def step_of_change(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def with_place(name: str, place: Callable[[int], str]) -> str:
+    """The name with something else in the place of the step at which something changed, if there is one.
+
+    >>> with_place("changed at step 81", lambda step: f"trial {step - 1}")
+    'changed at trial 80'
+    """
+    step, name = step_of_change(name), present(name)
+    return name if step is None else name.removesuffix(f"step {step}") + place(step)
+
+
 def describe_hypothesis(name: str) -> str:
     """What a hypothesis about time means, by its name in `Event.beliefs`; empty for a name of your own.
 

@@ -8,9 +8,9 @@ is. Where nobody told a time, an observation is a step, and nothing but its numb
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeAlias
 
 EARLIEST, LATEST = 978_307_200.0, 4_102_444_800.0  # 2001 and 2100, in seconds since 1970
 
@@ -53,26 +53,75 @@ def place_text(step: int, time: float | None) -> str:
     return f"{time_text(time)} (step {step})"
 
 
-def in_times(text: str, time_of: Callable[[int], float | None]) -> str:
-    """A sentence that speaks of steps, with the times that the caller told of them.
+class NamedSteps(NamedTuple):
+    """A step that a sentence names, or the first of several up to the `last`; with its time if one was told.
 
-    >>> in_times("a sudden change at step 81 is believed", {81: 1_772_366_400.0}.get)
-    'a sudden change at 2026-03-01 12:00:00 UTC (step 81) is believed'
-    >>> in_times("a sudden change at step 81 is believed", {81: 81.0}.get)
-    'a sudden change at step 81 is believed'
-    >>> in_times("the regime of steps 11 to 20 is back", lambda step: 0.5 * step)
-    'the regime of time 5.5 to time 10 (steps 11 to 20) is back'
+    >>> str(NamedSteps(81)), str(NamedSteps(81, 40.5)), str(NamedSteps(11, 11.0, 20, 20.0))
+    ('step 81', 'time 40.5 (step 81)', 'steps 11 to 20')
+    >>> str(NamedSteps(11, 5.5, 20, 10.0))
+    'time 5.5 to time 10 (steps 11 to 20)'
     """
 
-    def span(found: re.Match[str]) -> str:
-        steps = int(found[1]), int(found[2])
-        times = [time for time in map(time_of, steps) if time is not None and math.isfinite(time)]
-        if len(times) < 2 or all(step == time for step, time in zip(steps, times, strict=True)):
-            return found[0]
-        return f"{' to '.join(map(time_text, times))} ({found[0]})"
+    step: int
+    time: float | None = None
+    last: int | None = None
+    last_time: float | None = None
 
-    text = re.sub(r"\bsteps (\d+) to (\d+)\b", span, text)
-    return re.sub(r"\bstep (\d+)\b", lambda found: place_text(int(found[1]), time_of(int(found[1]))), text)
+    def __str__(self) -> str:
+        if self.last is None:
+            return place_text(self.step, self.time)
+        ends = ((self.step, self.time), (self.last, self.last_time))
+        steps = f"steps {self.step} to {self.last}"
+        times = [time for _, time in ends if time is not None and math.isfinite(time)]
+        if len(times) < len(ends) or all(step == time for step, time in ends):
+            return steps
+        return f"{' to '.join(map(time_text, times))} ({steps})"
+
+    def at(self, time_of: Callable[[int], float | None]) -> NamedSteps:
+        """The same with the times that were told, or without any."""
+        last_time = None if self.last is None else time_of(self.last)
+        return self._replace(time=time_of(self.step), last_time=last_time)
+
+    def earlier(self, steps: int) -> NamedSteps:
+        """The same by so many steps earlier, though not before the first."""
+        last = None if self.last is None else max(1, self.last - steps)
+        return self._replace(step=max(1, self.step - steps), last=last)
+
+
+Sentence: TypeAlias = tuple[str | NamedSteps, ...]
+"""A sentence in parts, so that the steps it names can be told in times, counted anew or named otherwise."""
+
+
+def in_words(sentence: Sentence) -> str:
+    """The text of a sentence.
+
+    >>> in_words(("a sudden change at ", NamedSteps(81, 40.5), " is believed"))
+    'a sudden change at time 40.5 (step 81) is believed'
+    """
+    return "".join(map(str, sentence))
+
+
+def with_steps(sentence: Sentence, told: Callable[[NamedSteps], str | NamedSteps]) -> Sentence:
+    """The sentence with something else in the place of the steps it names.
+
+    >>> with_steps(("changed at ", NamedSteps(81)), lambda named: named.earlier(2))
+    ('changed at ', NamedSteps(step=79, time=None, last=None, last_time=None))
+    """
+    return tuple(told(part) if isinstance(part, NamedSteps) else part for part in sentence)
+
+
+def sentence_to_json(sentence: Sentence) -> list[Any]:
+    """Plain JSON.
+
+    >>> sentence_to_json(("changed at ", NamedSteps(81)))
+    ['changed at ', {'step': 81, 'time': None, 'last': None, 'last_time': None}]
+    """
+    return [part._asdict() if isinstance(part, NamedSteps) else part for part in sentence]
+
+
+def sentence_from_json(parts: Iterable[Any]) -> Sentence:
+    """What `sentence_to_json` wrote."""
+    return tuple(part if isinstance(part, str) else NamedSteps(**part) for part in parts)
 
 
 def span_text(duration: float, dates: bool) -> str:

@@ -17,7 +17,7 @@ from windvane.composition import Composition
 from windvane.data import Change, Dataset, Event, Observation, Opinion, Outcome, Prediction
 from windvane.failures import Evaluation, Evaluations
 from windvane.feasibility import Feasibility, chance, claimed, more_cautious
-from windvane.moments import in_times
+from windvane.moments import NamedSteps, in_words, with_steps
 from windvane.progress import Held, Progress, limit_view
 from windvane.reading import Reading
 from windvane.spaces.base import Domain
@@ -166,6 +166,7 @@ class Teller:
     ) -> Event:
         change = ruling.verdict.change
         time_of = self._time_of(new, after.origin, None if change is None else change.past)
+        sentence = with_steps(reason(ruling, new, prediction, self.sign), lambda named: named.at(time_of))
         return Event(
             step=new.step,
             time=float(after.last_time),  # type: ignore[arg-type]  # it has just been told
@@ -180,7 +181,8 @@ class Teller:
             monitored=ruling.monitored,
             elapsed=ruling.elapsed,
             reset=ruling.decision != "no",
-            reason=in_times(reason(ruling, new, prediction, self.sign), time_of),
+            reason=in_words(sentence),
+            sentence=sentence if any(isinstance(part, NamedSteps) for part in sentence) else (),
             kept=kept,
             size=len(after.surrogate.data),
             set_aside=ruling.set_aside,

@@ -5,11 +5,16 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import windvane
-from windvane import digits
+from windvane import Box, digits
 from windvane.moments import place_text
+from windvane.protocol import AMENDING
+from windvane.study import Study
+from windvane.study.amendments import as_they_count
+from windvane.study.numbering import Numbering
 
 PAGE = Path(windvane.__file__).parent / "service" / "dashboard"
 
@@ -212,6 +217,49 @@ LOADED = """async ({log, grows}) => {
   await history.backfill();
   return [head, history.tells.map((r) => r.seq), history.resets.map((r) => r.seq), history.others.map((r) => r.seq)];
 }"""
+
+
+COUNTED = """async (log) => {
+  const { History } = await import("/static/history.js");
+  window.fetch = async (url) => {
+    const asked = new URL(url, location).searchParams;
+    const kinds = asked.getAll("kind");
+    const found = log.filter((r) => (!kinds.length || kinds.includes(r.kind)) && (asked.get("resets") !== "true" || r.reset));
+    return new Response(JSON.stringify({events: found, head: log.length}));
+  };
+  const history = new History("x");
+  await history.load();
+  return [...history.counted(), ...history.asked()].map((r) => [r.seq, r.step, r.event.step, r.event.time, r.reason, r.y]);
+}"""
+
+
+@pytest.mark.parametrize("timed", [False, True], ids=["steps", "times"])
+def test_steps_are_counted_as_python_counts_them(page, tmp_path, timed):
+    """Values taken back and corrected, and others that a change of the space leaves out."""
+    with Study.create(tmp_path / "s.db", "s", Box([(0, 1)]), seed=0) as study:
+        for n in range(1, 45):
+            x = (0.37 * n) % (1.0 if n <= 18 else 0.9)
+            y = -10.0 * (x - (0.2 if n <= 30 else 0.7)) ** 2 + 0.05 * np.cos(37.0 * n) + 3.0 * (n > 30)
+            study.add([x], float(y), 1000.0 + n / 2 if timed else None)
+            if n == 12:
+                study.retract(study.events(kinds=["told"])[2])
+                study.correct(study.events(kinds=["told"])[4], 0.01)
+            if n == 18:
+                study.reset("new pump")
+                study.change_space(Box([(0, 0.9)]))
+        study.retract(study.events(kinds=["told"])[5])
+        study.change_space(Box([(0, 0.8)]))
+        amending = study.events(kinds=AMENDING)
+        told = as_they_count(study.events(kinds=["told"]), amending, study.space)
+        (asked,) = [Numbering(amending).now(each) for each in study.events(kinds=["reset"])]
+        wanted = [
+            [each.seq, each.step, each.event["step"], each.event["time"], each.reason, each.y]
+            for each in (*told, asked)
+        ]
+        log = [json.loads(json.dumps(record.as_dict())) for record in study.events()]
+    assert len(wanted) < 40
+    assert any("step" in row[4] for row in wanted)
+    assert page.evaluate(COUNTED, log) == wanted
 
 
 @pytest.mark.parametrize("pairs", [True, False], ids=["asked and told", "told only"])

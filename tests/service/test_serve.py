@@ -19,7 +19,7 @@ import uvicorn
 
 import windvane as wv
 from windvane.cli import main
-from windvane.service import running
+from windvane.service import Config, running
 from windvane.service.logs import JsonLines
 from windvane.storage import Database
 from windvane.study import Study
@@ -302,3 +302,31 @@ def test_older_supervisors_are_told_what_to_run(monkeypatch):
     assert callable(made[0][1])
     assert made[1][1] is None
     assert [each[2] for each in made] == [[sock], [sock]]
+
+
+def test_processes_have_time_to_start(monkeypatch, tmp_path):
+    """After five seconds without a word they were killed and started again, on a busy machine for ever."""
+    made = []
+
+    class Supervisor:
+        def __init__(self, config, sockets):
+            made.append(config)
+
+        def run(self):
+            """Nothing: it is never started."""
+
+    monkeypatch.setattr(running, "Multiprocess", Supervisor)
+    for name in (running.CONFIG, running.SHARED):
+        monkeypatch.setenv(name, "")
+    config = Config(database=str(tmp_path / "s.db"), port=0)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        running.run(config, running.listening(config), workers=2)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert made[0].timeout_worker_healthcheck == running.PATIENCE >= 30
+
+
+def test_an_older_uvicorn_is_not_told_how_long_to_wait(monkeypatch):
+    monkeypatch.setattr(uvicorn, "Config", lambda app, workers=1: None)
+    assert running._patience() == {}

@@ -144,6 +144,57 @@ def test_a_key_that_was_used_gives_what_it_gave(quiet):
     assert study.optimizer.state() == twin_of(study).state()
 
 
+@pytest.fixture
+def refused(monkeypatch):
+    """What the server has answered with an error, and logged as one."""
+    import psycopg
+
+    found = []
+
+    def watch(name):
+        carry_out = getattr(psycopg.Cursor, name)
+
+        def watched(*arguments, **options):
+            try:
+                return carry_out(*arguments, **options)
+            except psycopg.Error as error:
+                found.append(error)
+                raise
+
+        monkeypatch.setattr(psycopg.Cursor, name, watched)
+
+    watch("execute")
+    watch("executemany")
+    return found
+
+
+def test_a_key_that_was_used_is_no_error_of_the_database(quiet, refused, clock):
+    study, _ = quiet
+    study._session._clock = clock
+    told = study.add([0.2], 3.0, key="e")
+    assert study.add([0.2], 3.0, key="e") == told
+    for _ in range(QUIET):
+        study.add([0.4], 4.0)
+    assert study._session._quiet >= QUIET
+    study.ask(expires_after=1.0)
+    clock.now += 2.0
+    assert study.add([0.2], 3.0, key="e") == told  # with the record of a trial that has expired beside it
+    assert study.events(newest=True, limit=1)[0].kind == "asked"
+    assert study.add([0.5], 5.0).step == told.step + QUIET + 1
+    assert [each.kind for each in study.events(newest=True, limit=2)] == ["expired", "told"]
+    assert refused == []
+    assert study.optimizer.state() == twin_of(study).state()
+
+
+def test_a_name_that_is_taken_in_this_very_moment_is_none_either(study, refused, monkeypatch):
+    from windvane.storage import journal
+
+    monkeypatch.setattr(journal, "exists", lambda *_: False)  # as one sees it who looked before
+    with pytest.raises(Conflict, match="there is a study of that name already"):
+        Study.create(study.database, "s", BOX, "et-gp-ucb", **GIVEN)
+    assert refused == []
+
+
 def test_a_connection_that_was_closed_is_noticed_by_nobody_out_of_turn_either(quiet, postgres_url):
     study, _ = quiet
     for value in range(3):

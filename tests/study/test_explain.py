@@ -181,7 +181,7 @@ def test_outliers_and_what_is_set_aside():
     records = told(opt, [*stream, (np.array([0.5]), 50.0)])
     found = explained(opt, records)
     assert found.set_aside["y"] == 50.0
-    assert "is set aside" in str(found)
+    assert "is an outlier or a change, as a second look at the same point will tell" in str(found)
     assert "y = 50" in str(found)
     records += told(opt, [(np.array([0.5]), math.sin(2.5))])
     found = explained(opt, records)

@@ -9,8 +9,8 @@ import pytest
 import windvane as wv
 from windvane.cli.main import main
 from windvane.protocol import Record
-from windvane.protocol.clock import in_steps
 from windvane.study import Study
+from windvane.study.numbering import renumbered
 
 GIVEN = {"kernel": wv.RBF(0.2), "noise_variance": 0.02}
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
@@ -129,13 +129,6 @@ def test_a_reset_that_the_shell_tells_of_has_steps(tmp_path, capsys):
         assert not re.search(r"\btime \d", shown)
 
 
-def test_a_sentence_in_steps():
-    said = "a sudden change at 2026-03-01 12:00:00 UTC (step 81) is believed, 20 steps after the last"
-    assert in_steps(said) == "a sudden change at step 81 is believed, 20 steps after the last"
-    assert in_steps(said, 3, times=True) == said.replace("step 81", "step 78")
-    assert in_steps("outlier at step 2", 4) == "outlier at step 1"
-
-
 @pytest.mark.parametrize("before", [8, 32], ids=["the reset came later", "the reset was there"])
 def test_so_has_the_reset_of_a_constraint(tmp_path, before):
     limits = {"heat": wv.AtMost(10.0)}
@@ -152,3 +145,60 @@ def test_so_has_the_reset_of_a_constraint(tmp_path, before):
         assert f"a sudden change at step {step}" in heat.last_reset["reason"]
         assert heat.last_reset["step"] == heat.last_reset["time"]
         assert not re.search(r"\btime \d", found.text)
+
+
+@pytest.mark.parametrize("limited", [False, True], ids=["the objective", "a constraint"])
+def test_an_event_after_a_value_taken_back_speaks_of_steps(tmp_path, limited):
+    """Told no time, the model counts on where values were taken back; nobody is told that count."""
+    limits = {"constraints": {"heat": wv.AtMost(10.0)}} if limited else {}
+    with Study.create(tmp_path / "s.db", "s", wv.Box([(0, 1)]), seed=0, **limits) as study:
+        for n in range(1, 33):
+            x = (0.37 * n) % 1.0
+            y = measured(x, n, 22)
+            study.add([x], np.sin(x) if limited else y, **({"heat": y} if limited else {}))
+            if n == 8:
+                for seq in (3, 4, 5):
+                    study.retract(study.events(seq - 1, 1)[0])
+        told = [
+            each.event["outcomes"]["heat"] if limited else each.event for each in study.events(kinds=["told"])
+        ]
+        (said,) = [each for each in told if each["reset"]]
+        assert said["reason"].startswith("a sudden change at step 21 is believed")
+        assert said["sentence"][1] == {"step": 21, "time": None, "last": None, "last_time": None}
+        assert said["change"]["time"] == 21
+        if not limited:
+            assert [each.reason for each in study.events(resets=True)] == [said["reason"]]
+
+
+def test_words_that_look_like_steps_are_left_alone(tmp_path):
+    """A trigger's own words are nobody's to patch: only the steps that it names are counted anew."""
+    event = {"step": 9, "time": 9.0, "reason": "valve at step 7 of 9, since step 5", "change": None}
+    said = ["valve at step 7 of 9, since ", {"step": 5, "time": None, "last": None, "last_time": None}]
+    moved = renumbered(event | {"sentence": said}, 7, 2, timed=False)
+    assert moved["reason"] == "valve at step 7 of 9, since step 3"
+    assert renumbered(event | {"sentence": []}, 7, 2, timed=False)["reason"] == event["reason"]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            {"change": {"step": 5, "probability": 0.6, "kind": "new", "time": 7.5}, "statistic": 0.97},
+            "a sudden change at time 7.5 (step 3) is believed with probability 0.97",
+        ),
+        (
+            {
+                "change": {"step": 5, "probability": 0.6, "kind": "return", "regime": [3, 4]},
+                "statistic": 0.97,
+            },
+            "the regime of steps 1 to 2 is back since step 3: believed with probability 0.97",
+        ),
+        ({"outlier": 8}, "outlier at step 6: the second look does not confirm it"),
+        ({"outlier": 9}, "as it was written"),
+    ],
+    ids=["change", "return", "outlier", "no step"],
+)
+def test_sentences_of_earlier_versions_are_made_anew_from_what_they_have(said, reason):
+    event = {"step": 9, "time": 9.5, "reason": "as it was written", **said}
+    assert renumbered(event, 7, 2, timed=True)["reason"] == reason
+    assert renumbered(event, 9, 0, timed=True)["reason"] == "as it was written"

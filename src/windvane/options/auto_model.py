@@ -84,9 +84,9 @@ def weighed(space: Domain, told: bool) -> tuple[Hypothesis, ...]:
 def schedule(common: CommonOptions) -> Schedule:
     """How much to explore: as much now as ever, since what was learned does not last.
 
-    Where nothing is known of what arms have in common, one says little about the others, so that each is worth
-    more looks. With that much, each of many arms is worth a look before any is worth a second one. So they
-    wait until as many steps have passed, since the last reset, as pay for a look at all of them.
+    Where nothing is known of what arms have in common, one says little about the others, so that each is
+    worth more looks. With that much, each of many arms is worth a look before any is worth a second one. So
+    they wait until as many steps have passed, since the last reset, as pay for a look at all of them.
     """
     if not isinstance(common.space, Arms) or common.kernel is not None:
         return ConstantBeta(BETA)

@@ -49,6 +49,15 @@ def as_written(record: Record) -> Iterator[None]:
         raise altered(record.seq, error) from error
 
 
+def counted(step: int, time: float, seq: int) -> bool:
+    """Whether the time of an observation, of which none was told, is a number of steps.
+
+    The model counts from the last observation that there was, so that its time is the step, or later by as
+    many as were taken back since: no later than the number of the record.
+    """
+    return step <= time <= max(step, seq) and time == int(time)
+
+
 @dataclass(frozen=True)
 class Record:
     """One entry of a study's journal.
@@ -94,16 +103,11 @@ class Record:
 
     @property
     def clock(self) -> float | None:
-        """The caller's time at this record; None if nobody told one.
-
-        The model then counts from the last observation that there was, so that its time is the step, or later
-        by as many as were taken back since: no later than the number of the record.
-        """
+        """The caller's time at this record; None if nobody told one."""
         time: float | None = (self.event or {}).get("time")
         if self.time is not None or time is None or self.step is None:
             return time
-        counted = self.step <= time <= max(self.step, self.seq) and time == int(time)
-        return None if counted else time
+        return None if counted(self.step, time, self.seq) else time
 
     @property
     def told(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from windvane.service.protocol import GuardedProtocol
 
 CONFIG = "WINDVANE_SERVICE"  # the configuration as JSON, for the processes that --workers starts
 GRACE = 4  # seconds for requests that are being answered when the service is told to stop, then `closing`
+PATIENCE = 60  # seconds in which a process must say that it is there, or another is started in its place
 SERVER: dict[str, Any] = {  # how uvicorn is set up
     "http": GuardedProtocol,
     "ws": "none",
@@ -79,10 +80,16 @@ def _several(config: Config, sock: socket.socket, workers: int, options: dict[st
     os.environ[CONFIG], os.environ[SHARED] = told.dumps(), shared
     try:
         app = "windvane.service.running:worker"
-        settings = uvicorn.Config(app, factory=True, workers=workers, **options)
+        settings = uvicorn.Config(app, factory=True, workers=workers, **options, **_patience())
         _supervisor(settings, sock).run()
     finally:
         shutil.rmtree(shared, ignore_errors=True)
+
+
+def _patience() -> dict[str, Any]:
+    """More than the five seconds of old uvicorns: on a busy machine a process takes longer to start."""
+    name = "timeout_worker_healthcheck"
+    return {name: PATIENCE} if name in inspect.signature(uvicorn.Config).parameters else {}
 
 
 def _supervisor(settings: uvicorn.Config, sock: socket.socket) -> Any:

@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
 from windvane.errors import Conflict, UnknownName
@@ -64,14 +64,19 @@ MOVED = (
     )
 )
 WRITE = Prepared(insert(events))
+WRITE_UNLESS_KEYED = Prepared(postgresql.insert(events).on_conflict_do_nothing())
 NOBODY_WAITS = text(f"pg_try_advisory_xact_lock({turns.KEYS})")  # nor makes a step in turn
 
 
 def _and_write(moved: Update) -> Prepared:
-    """Move the head and write a record at once, for PostgreSQL: there a statement is a way to the server."""
+    """Move the head and write a record at once, for PostgreSQL: there a statement is a way to the server.
+
+    No record is written if there is one under its key.
+    """
     values = (cast(bindparam(f"new_{column.name}"), _whole(column.type)) for column in events.c)
     row = moved.returning(studies.c.id).cte("moved")
-    return Prepared(insert(events).from_select([c.name for c in events.c], select(*values).select_from(row)))
+    new = postgresql.insert(events).from_select([c.name for c in events.c], select(*values).select_from(row))
+    return Prepared(new.on_conflict_do_nothing())
 
 
 MOVE, MOVE_AND_WRITE = Prepared(MOVED), _and_write(MOVED)
@@ -80,7 +85,9 @@ MOVE_AND_WRITE_OUT_OF_TURN = _and_write(MOVED.where(NOBODY_WAITS))
 
 
 class Stale(Exception):
-    """Somebody else has written to this study since its journal was read, or is about to."""
+    """Somebody else has written to this study since its journal was read, under this very key perhaps, or is
+    about to.
+    """
 
 
 class NameTaken(Conflict):
@@ -108,13 +115,12 @@ def create(connection: Connection, name: str, definition: dict[str, Any], state:
         "definition": dumps(definition),
         **counters,
     }
-    try:
-        made = connection.execute(insert(studies).values(**row).returning(studies.c.id))
-    except IntegrityError as error:
-        raise NameTaken(name) from error
-    study_id = int(made.scalar_one())
+    new = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(studies).values(**row)
+    study_id = connection.execute(new.on_conflict_do_nothing().returning(studies.c.id)).scalar()
+    if study_id is None:
+        raise NameTaken(name)
     connection.execute(insert(checkpoints).values(study_id=study_id, seq=0, state=dumps(state)))
-    return study_id
+    return int(study_id)
 
 
 def made(connection: Connection, name: str, definition: Mapping[str, Any], at: float) -> bool:
@@ -254,7 +260,8 @@ def append(
 ) -> None:
     """Write records that build on the head `before`; `Stale` if it is no longer that.
 
-    If it is not their turn (`in_turn`), `Stale` also if somebody else has or awaits it: PostgreSQL only.
+    If it is not their turn (`in_turn`), `Stale` also if somebody else has or awaits it, or has used a key of
+    theirs: PostgreSQL only.
 
     In the same transaction a reset or a violation leaves a delivery for each webhook that wants it, and
     `state` becomes the checkpoint.
@@ -293,7 +300,9 @@ def append(
     if moved.rowcount == 0:
         raise Stale
     if not at_once:
-        WRITE.run_many(connection, rows)
+        written = (WRITE if in_turn else WRITE_UNLESS_KEYED).run_many(connection, rows)
+        if written.rowcount < len(rows):
+            raise Stale
     for record in records:
         for kind, happened in (("reset", record.reset), ("violation", bool(record.violated))):
             if happened:

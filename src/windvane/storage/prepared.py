@@ -26,13 +26,12 @@ class Prepared:
         text, order = self._text(connection)
         return _execute(connection, "execute", text, _row(values, order))
 
-    def run_many(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run it for each of several rows."""
+    def run_many(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """Run it for each of several rows; the cursor counts what all of them have changed."""
         text, order = self._text(connection)
         if len(rows) == 1:
-            _execute(connection, "execute", text, _row(rows[0], order))
-        else:
-            _execute(connection, "executemany", text, [_row(values, order) for values in rows])
+            return _execute(connection, "execute", text, _row(rows[0], order))
+        return _execute(connection, "executemany", text, [_row(values, order) for values in rows])
 
     def _text(self, connection: Connection) -> tuple[str, tuple[str, ...] | None]:
         """The statement for this kind of database, and the order of its values where they have no names."""

@@ -13,6 +13,7 @@ import numpy as np
 from windvane import notebook
 from windvane.checks import Array
 from windvane.codec import decode
+from windvane.data import Event
 from windvane.hypothesis_names import step_of_change
 from windvane.notebook import shown
 from windvane.optimizer import Optimizer
@@ -32,7 +33,6 @@ FEWEST = 10  # of them, to say anything
 LEVEL = 0.95
 QUANTILE = 1.959964  # of the normal distribution, for that level
 MOST_ARMS = 10_000  # for which the runner-up is looked up
-FORCED = "forced: "  # in the reason of an event that was recorded before events had a cause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,7 +281,7 @@ def _reset(record: Record, event: Mapping[str, Any], optimizer: Optimizer) -> La
 
 
 def _kind(event: Mapping[str, Any], optimizer: Optimizer) -> str:
-    if event.get("cause") == "forced" or ("cause" not in event and FORCED in event["reason"]):
+    if _cause(event, optimizer) == "forced":
         return "forced"
     trigger = alarm(optimizer.composition.trigger)
     if isinstance(trigger, Periodic):
@@ -289,6 +289,15 @@ def _kind(event: Mapping[str, Any], optimizer: Optimizer) -> str:
     if isinstance(trigger, NoImprovement):
         return "no improvement"
     return "belief" if isinstance(trigger, BelievedChange) else "alarm"
+
+
+def _cause(event: Mapping[str, Any], optimizer: Optimizer) -> str:
+    """Of a reset, as events of earlier versions do not say it: what the reset window makes of the test."""
+    if "cause" in event:
+        return str(event["cause"])
+    said = Event.from_dict(event)
+    fired = said.monitored and said.statistic > said.threshold
+    return optimizer.composition.window.decide(fired, said.elapsed)
 
 
 def _belief(optimizer: Optimizer, last: Mapping[str, Any] | None) -> BelievedBest:

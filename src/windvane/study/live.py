@@ -15,9 +15,10 @@ from windvane.errors import CorruptState
 from windvane.optimizer import Optimizer, restore
 from windvane.protocol.checks import inside
 from windvane.protocol.measured import Measured, check_names
-from windvane.protocol.records import Kind, Trial
+from windvane.protocol.records import Kind, Trial, counted
 from windvane.spelling import plain
 from windvane.storage import AMENDING, Record, journal
+from windvane.study.numbering import reworded
 
 SPARSE = 64  # tells between two checkpoints
 MANY = 1024  # records of any kind between two checkpoints
@@ -174,11 +175,14 @@ class UnwrittenStep:
         """An observation, judged by the optimiser."""
         event = self.live.tell(x, measured, time)  # may refuse, so it comes first
         self.expire(but=trial)
+        heard = event.as_dict()
+        if counted(event.step, event.time, self.live.head + 1) and time is None:
+            heard |= reworded(heard, timed=False)  # the model counts on where values were taken back
         said = {
             "step": event.step,
             "reset": event.reset,
-            "reason": event.reason,
-            "event": event.as_dict(),
+            "reason": heard["reason"],
+            "event": heard,
             "violated": event.violated,
             "outcome_resets": tuple(name for name, outcome in event.outcomes.items() if outcome.reset),
         }

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windvane.protocol.clock import in_steps
+from windvane.data import Change
+from windvane.moments import NamedSteps, Sentence, in_words, sentence_from_json, sentence_to_json, with_steps
 from windvane.protocol.records import as_written
 from windvane.storage import Record
+from windvane.triggers.believed_change import sentence_about
 
 Numbers = NDArray[np.int64]
 NONE: Numbers = np.zeros(0, dtype=np.int64)
@@ -95,11 +97,17 @@ class Numbering:
 
 def renumbered(event: Mapping[str, Any], step: int, earlier: int, *, timed: bool) -> dict[str, Any]:
     """An event at what is now `step`, so many `earlier`, as are those it names; and its time, if not told."""
-    found = {**event, "step": step, **_reworded(event, earlier, timed)}
+    found = {**event, "step": step, **reworded(event, earlier, timed=timed)}
     if not timed and event.get("time") is not None:
         found["time"] = float(step)
     if event.get("outlier") is not None:
         found["outlier"] = max(1, event["outlier"] - earlier)
+    return found
+
+
+def reworded(event: Mapping[str, Any], earlier: int = 0, *, timed: bool) -> dict[str, Any]:
+    """What an event says in words, with steps by so many earlier, and without times unless some were told."""
+    found = _reworded(event, earlier, timed)
     if event.get("outcomes"):
         found["outcomes"] = {
             name: {**outcome, **_reworded(outcome, earlier, timed)}
@@ -109,10 +117,16 @@ def renumbered(event: Mapping[str, Any], step: int, earlier: int, *, timed: bool
 
 
 def _reworded(said: Mapping[str, Any], earlier: int, timed: bool) -> dict[str, Any]:
-    """The reason and the change of an event, or of a constraint at one."""
+    """The sentence and the change of an event, or of a constraint at one."""
     found: dict[str, Any] = {}
-    if said.get("reason"):
-        found["reason"] = in_steps(said["reason"], earlier, times=timed)
+
+    def now(named: NamedSteps) -> NamedSteps:
+        return (named if timed else NamedSteps(named.step, last=named.last)).earlier(earlier)
+
+    sentence = _sentence(said) if earlier or not timed else ()
+    if sentence:
+        moved = with_steps(sentence, now)
+        found = {"reason": in_words(moved), "sentence": sentence_to_json(moved)}
     if said.get("change"):
         change = found["change"] = dict(said["change"])
         change["step"] = max(1, change["step"] - earlier)
@@ -121,6 +135,18 @@ def _reworded(said: Mapping[str, Any], earlier: int, timed: bool) -> dict[str, A
         if not timed and change.get("time") is not None:
             change["time"] = float(change["step"])
     return found
+
+
+def _sentence(said: Mapping[str, Any]) -> Sentence:
+    """The parts of the sentence, if it names steps; events of earlier versions have what is known of them."""
+    if "sentence" in said:
+        return sentence_from_json(said["sentence"])
+    if said.get("change"):
+        known = {name: value for name, value in said["change"].items() if name in Change._fields}
+        return sentence_about(Change(**known), said["statistic"])
+    if said.get("outlier") not in (None, said.get("step")):
+        return ("outlier at ", NamedSteps(said["outlier"]), ": the second look does not confirm it")
+    return ()
 
 
 def _among(number: int, ordered: Numbers) -> bool:

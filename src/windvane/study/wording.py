@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from windvane.digits import counted, estimate, number, rounded
-from windvane.moments import in_times, is_date, place_text, span_text, utc
+from windvane.hypothesis_names import with_place
+from windvane.moments import is_date, place_text, span_text, utc
 from windvane.study.limits import sentences
 
 if TYPE_CHECKING:
@@ -147,10 +148,9 @@ def _corrected(one: Mapping[str, Any], of: str, units: Mapping[str, str]) -> lis
 def _about_outliers(found: Explanation) -> str:
     event = found.set_aside
     if event is not None:
-        reason = event["reason"].removeprefix("set aside until a second look: ")
         return (
-            f"The last observation, y = {number(event['y'])}, is set aside: an outlier or a change, as a "
-            f"second look at the same point will tell. The model has not been told it ({reason})."
+            f"The last observation, y = {number(event['y'])}, is an outlier or a change, as a second look at "
+            f"the same point will tell. The model has not been told it: {event['reason']}."
         )
     if not found.outliers:
         return ""
@@ -180,14 +180,17 @@ def _about_belief(found: Explanation) -> str:
     serious = sorted(found.beliefs.items(), key=lambda pair: -pair[1])
     weights = {name: weight for name, weight in serious if weight >= SERIOUS}
     if weights:
-        when = found.step_times.get
-        weighed = "; ".join(f"{in_times(name, when)}: {weight:.2f}" for name, weight in weights.items())
+        weighed = "; ".join(f"{_in_times(name, found)}: {weight:.2f}" for name, weight in weights.items())
         text += f" Hypotheses about time and their weights: {weighed}.{_step_length(found, weights)}"
     if not found.follows:
         return text
     names = " and ".join(f"`{name}`" for name in found.follows)
     known = "it" if len(found.follows) == 1 else "them"
     return f"{text} The change follows {names}: with {known} known, hardly any of it is left to time."
+
+
+def _in_times(name: str, found: Explanation) -> str:
+    return with_place(name, lambda step: place_text(step, found.step_times.get(step)))
 
 
 def _step_length(found: Explanation, names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from windvane.codec import component
 from windvane.data import Change, Opinion, Prediction, Verdict
 from windvane.digits import number
 from windvane.hypothesis_names import is_change
+from windvane.moments import NamedSteps, Sentence, in_words
 from windvane.triggers.base import Memory
 
 DROPPED = 2.0  # how much more probable "all is new" must be than "the level moved": docs/decisions/0029
@@ -63,24 +64,20 @@ class BelievedChange:
         if change is None:
             back = _back(tuple(change for change in changes if change.kind == "return"))
             if back is not None and back.probability > self.believed:
-                reason = _returned(back)
-                return Verdict(
-                    True, back.probability, self.believed, reason, since=back.step, change=back
-                ), ()
+                return self._fired(back, back.probability, sentence_about(back, back.probability)), ()
         if opinion is None or change is None:
             return Verdict(False, probability, self.believed), ()
         then = sum(each.probability for each in sudden if each.step == change.step)
-        later = "" if then > self.believed else " or later"
-        away = number(abs(change.level), 3)
-        level = f", to a level {away} away," if change.level and change.kind == "new" else ""
-        believed = f"is believed with probability {probability:.3g}"
-        what = f"a sudden change at step {change.step}{later}{level} {believed}"
+        said = sentence_about(change, probability, later=then <= self.believed)
         if change.kind == "level":
             share = _total(tuple(each for each in sudden if each.kind == "level")) / probability
-            moved = f"moved by {away} while the shape stayed as it was"
-            what = f"{what} ({share:.0%} of that: only the level {moved})"
-        reason = f"{what}{_against(opinion)}"
-        return Verdict(True, probability, self.believed, reason, since=change.step, change=change), ()
+            moved = f"moved by {number(abs(change.level), 3)} while the shape stayed as it was"
+            said = (*said, f" ({share:.0%} of that: only the level {moved})")
+        return self._fired(change, probability, (*said, _against(opinion))), ()
+
+    def _fired(self, change: Change, probability: float, said: Sentence) -> Verdict:
+        why = in_words(said)
+        return Verdict(True, probability, self.believed, why, since=change.step, change=change, sentence=said)
 
     def _believed(self, changes: tuple[Change, ...]) -> Change:
         """What is believed to have happened, given that something is: all is new, or only the level moved."""
@@ -126,11 +123,19 @@ def _back(returns: tuple[Change, ...]) -> Change | None:
     return best._replace(probability=totals[regime])
 
 
-def _returned(change: Change) -> str:
-    """In words."""
-    first, last = change.regime or (0, 0)
-    level = f", at a level {number(abs(change.level), 3)} away from that of then" if change.level else ""
-    return (
-        f"the regime of steps {first} to {last} is back since step {change.step}{level}: "
-        f"believed with probability {change.probability:.3g}"
-    )
+def sentence_about(change: Change, probability: float, *, later: bool = False) -> Sentence:
+    """What is believed to have happened, at that step or `later`, and how probable it is.
+
+    >>> in_words(sentence_about(Change(7, 0.2), 0.951))
+    'a sudden change at step 7 is believed with probability 0.951'
+    """
+    away = number(abs(change.level), 3)
+    at = NamedSteps(change.step, change.time)
+    if change.regime is None:
+        level = f", to a level {away} away," if change.level and change.kind == "new" else ""
+        since = " or later" if later else ""
+        return ("a sudden change at ", at, f"{since}{level} is believed with probability {probability:.3g}")
+    level = f", at a level {away} away from that of then" if change.level else ""
+    first, last = change.regime
+    believed = f"{level}: believed with probability {probability:.3g}"
+    return ("the regime of ", NamedSteps(first, last=last), " is back since ", at, believed)

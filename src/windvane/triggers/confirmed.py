@@ -91,13 +91,13 @@ class Confirmed:
         if suspicions:
             same_side = side * surprise >= 0.0
             if verdict.fired and (same_side or suspicions > 1):
-                return verdict._replace(reason=f"confirmed by a second look: {verdict.reason}"), told
+                return verdict.after("confirmed by a second look: "), told
             if not verdict.fired:
                 return self._tail(side * surprise, prediction, elapsed), told
         if verdict.fired:
             set_aside = (math.copysign(1.0, surprise), suspicions + 1, samples, *before)
-            reason = f"set aside until a second look: {verdict.reason}"
-            return verdict._replace(fired=False, suspect=True, reason=reason), set_aside
+            said = verdict.after("set aside until a second look: ")
+            return said._replace(fired=False, suspect=True), set_aside
         return verdict, told
 
     def _tail(self, surprise: float, prediction: Prediction, elapsed: int) -> Verdict:

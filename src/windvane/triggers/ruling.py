@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from windvane.data import Observation, Opinion, Prediction, Verdict
 from windvane.digits import estimate, rounded
+from windvane.moments import NamedSteps, Sentence
 from windvane.triggers.base import Memory, Trigger
 from windvane.triggers.window import Decision, ResetWindow
 
@@ -72,23 +73,22 @@ def judge(
     return Ruling(verdict, monitored, elapsed, decision, set_aside, outlier), after
 
 
-def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float) -> str:
+def reason(ruling: Ruling, new: Observation, prediction: Prediction, sign: float) -> Sentence:
     """In words, why there was a reset, a suspicion or an outlier; y is `sign` times the caller's."""
-    why = ""
+    why: Sentence = ()
     if ruling.set_aside or ruling.decision == "triggered":
-        why = ruling.verdict.reason
+        why = ruling.verdict.sentence or (ruling.verdict.reason,)
     elif ruling.decision == "forced":
         end = "the upper end N_high of the reset window"
-        why = f"forced: {ruling.elapsed} steps since the last reset, {end}"
+        why = (f"forced: {ruling.elapsed} steps since the last reset, {end}",)
     if ruling.outlier is None:
         return why
     spread = math.hypot(prediction.std, math.sqrt(prediction.noise_variance))
     first, second, mean = (sign * each + 0.0 for each in (ruling.outlier.y, new.y, prediction.mean))
     was, now, predicted = rounded(first, spread), rounded(second, spread), estimate(mean, spread)
     if ruling.outlier is new:
-        return f"outlier: y = {now} where {predicted} was predicted"
-    outlier = (
-        f"outlier at step {ruling.outlier.step}: y = {was} was set aside, and the second look, "
-        f"y = {now} where {predicted} was predicted, does not confirm it"
-    )
-    return f"{outlier}; {why}" if why else outlier
+        return (f"outlier: y = {now} where {predicted} was predicted",)
+    looked = f"the second look, y = {now} where {predicted} was predicted, does not confirm it"
+    aside = f": y = {was} was set aside, and {looked}"
+    outlier = ("outlier at ", NamedSteps(ruling.outlier.step), aside)
+    return (*outlier, "; ", *why) if why else outlier

@@ -77,5 +77,5 @@ def _line(record: Any, space: Domain, constraints: Mapping[str, Constraint]) -> 
     if record.step is not None and record.clock not in (None, record.step):
         line += f"  at {time_text(record.clock)}"
     if record.reason:
-        line += f"  {'RESET: ' if record.reset else ''}{words.reason(record)}"
+        line += f"  {'RESET: ' if record.reset else ''}{words.line(record.reason)}"
     return line

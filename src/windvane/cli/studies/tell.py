@@ -84,7 +84,7 @@ def run(given: argparse.Namespace) -> None:
         f"{expected}; {event['size']} in use"
     ]
     if record.reason:
-        lines.append(f"{'RESET' if record.reset else 'note'}: {words.reason(record)}")
+        lines.append(f"{'RESET' if record.reset else 'note'}: {words.line(record.reason)}")
     if given.time is None and is_date(event["time"]):
         lines.append(f"note: without --time, so told as of {utc(event['time'])}")
     lines += words.outcome_lines(event, constraints)

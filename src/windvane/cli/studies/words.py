@@ -13,8 +13,6 @@ from windvane.codec import decode
 from windvane.constraints import Constraint
 from windvane.digits import counted
 from windvane.errors import InvalidArgument
-from windvane.protocol.clock import in_steps
-from windvane.protocol.records import Record
 from windvane.spaces import Arms, Candidates, Choice, Domain, Space
 from windvane.spelling import parameter_text, plain
 from windvane.unit_labels import units_of
@@ -37,12 +35,6 @@ def point(x: Any, space: Domain | None = None) -> str:
     units = units_of(space)
     parts = (f"{line(name)}={_value(value)} {units.get(name, '')}" for name, value in _named(x).items())
     return (", " if units else " ").join(map(str.rstrip, parts))  # a unit stands apart from the next name
-
-
-def reason(record: Record) -> str:
-    """Why there was a reset, or what else happened, on one line; in steps where nobody told a time."""
-    mine = record.kind == "told" and record.clock is None  # else it may be somebody's own words
-    return line(in_steps(record.reason) if mine else record.reason)
 
 
 def values(x: Any, space: Domain | None = None) -> str:

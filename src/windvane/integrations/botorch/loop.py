@@ -21,6 +21,7 @@ from windvane.integrations.botorch.points import read_point, read_value
 from windvane.integrations.botorch.posterior import Model, moments, predict
 from windvane.integrations.botorch.progress import LoopProgress
 from windvane.integrations.botorch.proposals import MakeAcquisition, Optimize, Proposals
+from windvane.moments import in_words
 from windvane.retention import Empty, LastPoint, Retention
 from windvane.triggers import Memory, PosteriorBound, ResetWindow, Trigger, alarm
 from windvane.triggers.ruling import Ruling, judge, reason
@@ -270,7 +271,7 @@ class EventTriggeredLoop:
             monitored=ruling.monitored,
             elapsed=ruling.elapsed,
             reset=reset,
-            reason=reason(ruling, new, prediction, self.plan.sign),
+            reason=in_words(reason(ruling, new, prediction, self.plan.sign)),
             kept=self.size if reset else 0,
             size=self.size,
             set_aside=ruling.set_aside,

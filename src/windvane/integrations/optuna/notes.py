@@ -11,7 +11,6 @@ were kept, and `windvane:retreat` is there where nothing is believed safe any mo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,7 +24,7 @@ from windvane.codec import decode, encode
 from windvane.data import Event
 from windvane.errors import InvalidArgument, InvalidType
 from windvane.integrations.optuna.history import FINISHED, TrialReading
-from windvane.protocol.clock import in_steps
+from windvane.moments import NamedSteps, Sentence, in_words, with_steps
 
 SAMPLER = "windvane:sampler"
 RESETS = "windvane:resets"
@@ -104,7 +103,7 @@ def goal(study: Study) -> str:
 def write(study: Study, trial: FrozenTrial, event: Event, numbers: Sequence[int]) -> None:
     """What happened at a trial, while it may still be written into it; `numbers` are of the trials told."""
     _mark(study, trial, IN_USE, event.size)
-    why = in_trials(event.reason, numbers)
+    why = in_trials(event.sentence or (event.reason,), numbers)
     if event.reset:
         _mark(study, trial, RESET, True)
         _mark(study, trial, REASON, why)
@@ -116,7 +115,7 @@ def write(study: Study, trial: FrozenTrial, event: Event, numbers: Sequence[int]
     if event.violated:
         _mark(study, trial, VIOLATED, list(event.violated))
     thrown = {
-        name: [in_trials(each.reason, numbers), each.kept]
+        name: [in_trials(each.sentence or (each.reason,), numbers), each.kept]
         for name, each in event.outcomes.items()
         if each.reset
     }
@@ -126,25 +125,20 @@ def write(study: Study, trial: FrozenTrial, event: Event, numbers: Sequence[int]
         _mark(study, trial, RETREAT, True)
 
 
-def in_trials(reason: str, numbers: Sequence[int]) -> str:
+def in_trials(sentence: Sentence, numbers: Sequence[int]) -> str:
     """A reason with the numbers of trials in the place of steps, which count what was told from 1.
 
-    >>> in_trials("a sudden change at step 2 is believed with probability 0.99", [0, 4, 5])
-    'a sudden change at trial 4 is believed with probability 0.99'
-    >>> in_trials("the regime of steps 1 to 2 is back since step 3", [0, 4, 5])
-    'the regime of trials 0 to 4 is back since trial 5'
-    >>> in_trials("a sudden change at time 5 (step 2) is believed", [0, 4, 5])
+    >>> in_trials(("a sudden change at ", NamedSteps(2, 5.0), " is believed"), [0, 4, 5])
     'a sudden change at trial 4 is believed'
-    >>> in_trials("the regime of time 1 to time 5 (steps 1 to 2) is back since step 3", [0, 4, 5])
+    >>> in_trials(("the regime of ", NamedSteps(1, last=2), " is back since ", NamedSteps(3)), [0, 4, 5])
     'the regime of trials 0 to 4 is back since trial 5'
     """
-    reason = in_steps(reason)  # times are counted in trials, too
-    reason = re.sub(
-        r"\bsteps (\d+) to (\d+)",
-        lambda found: f"trials {numbers[int(found[1]) - 1]} to {numbers[int(found[2]) - 1]}",
-        reason,
-    )
-    return re.sub(r"\bstep (\d+)", lambda found: f"trial {numbers[int(found[1]) - 1]}", reason)
+
+    def trial(named: NamedSteps) -> str:
+        first = numbers[named.step - 1]
+        return f"trial {first}" if named.last is None else f"trials {first} to {numbers[named.last - 1]}"
+
+    return in_words(with_steps(sentence, trial))
 
 
 def remark(study: Study, trial: FrozenTrial, text: str) -> None:

@@ -18,6 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from windvane.checks import integer
 from windvane.errors import InvalidArgument, InvalidType
+from windvane.hypothesis_names import with_place
 from windvane.integrations.optuna import notes, workers
 from windvane.integrations.optuna.branches import branches, of_branch, reachable, shared
 from windvane.integrations.optuna.choosing import SuggestionInputs, choose, choose_along
@@ -293,7 +294,8 @@ class WindvaneSampler(BaseSampler):
         """Note the heaviest hypothesis when it has changed."""
         beliefs = live.events[-1].beliefs
         if beliefs:
-            heaviest = notes.in_trials(max(beliefs, key=lambda name: beliefs[name]), numbers)
+            heaviest = max(beliefs, key=lambda name: beliefs[name])
+            heaviest = with_place(heaviest, lambda step: f"trial {numbers[step - 1]}")
             if self._believed.get(_place(study)) != heaviest:
                 notes.mark_study(study, notes.BELIEVED, heaviest)
                 self._believed[_place(study)] = heaviest

@@ -2,7 +2,7 @@
 
 import { get, pathOf } from "./api.js";
 import { announce, arrange, complaint, h, segmented, setText } from "./dom.js";
-import { clock, place, plural } from "./format.js";
+import { clock, clockOf, place, plural } from "./format.js";
 import { heading } from "./help.js";
 import { constraintsOf, violationsOf } from "./limits.js";
 
@@ -71,7 +71,7 @@ export async function showAlarms(main) {
       announce(`${alarm.kind} of ${alarm.study} ${tick.checked ? "acknowledged" : "open again"}`);
       show();
     } });
-    const when = `${record.kind === "reset" ? "after " : ""}${place(record.step, record.event?.time)}`;
+    const when = `${record.kind === "reset" ? "after " : ""}${place(record.step, clockOf(record))}`;
     const node = h("li", { class: `alarm is-${alarm.kind}` },
       h("span", { class: "alarm-kind" }, alarm.kind),
       h("a", { href: `/studies/${encodeURIComponent(alarm.study)}` }, alarm.study),

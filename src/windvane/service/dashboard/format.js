@@ -176,8 +176,34 @@ export function moment(time) {
 
 /** When something happened, as `windvane.moments` has it: the time if one was told, and the number of the step. */
 export function place(step, time) {
-  if (typeof time !== "number" || !Number.isFinite(time) || time === step) return `step ${step}`;
-  return `${isDate(time) ? `${moment(time)} UTC` : `time ${Number(time.toPrecision(10))}`} (step ${step})`;
+  return told(time) && time !== step ? `${timeText(time)} (step ${step})` : `step ${step}`;
+}
+
+/** A time as it was told. */
+export function timeText(time) {
+  return isDate(time) ? `${moment(time)} UTC` : `time ${Number(time.toPrecision(10))}`;
+}
+
+function told(time) {
+  return typeof time === "number" && Number.isFinite(time);
+}
+
+/** The caller’s time at a record, null if nobody told one: as `Record.clock` has it. */
+export function clockOf({ seq, step, time, event }) {
+  const found = event?.time ?? null;
+  if ((time ?? null) !== null || found === null || (step ?? null) === null) return found;
+  return step <= found && found <= Math.max(step, seq) && Number.isInteger(found) ? null : found;
+}
+
+/** A sentence in parts, its steps by so many earlier, and without times unless some were told: as `NamedSteps` has it. */
+export function sentenceText(parts, earlier, timed) {
+  return parts.map((part) => {
+    if (typeof part === "string") return part;
+    const [first, last] = [part.step, part.last].map((step) => (step === null ? null : Math.max(1, step - earlier)));
+    if (last === null) return place(first, timed ? part.time : null);
+    const times = timed && told(part.time) && told(part.last_time) && (part.time !== first || part.last_time !== last);
+    return times ? `${timeText(part.time)} to ${timeText(part.last_time)} (steps ${first} to ${last})` : `steps ${first} to ${last}`;
+  }).join("");
 }
 
 /** A text that is not broken between a number and what belongs to it: `95 %`, `1.5 ± 0.2`. */

@@ -1,7 +1,7 @@
 // What the page remembers of a study: bounded, whatever the stream brings.
 
 import { get, pathOf } from "./api.js";
-import { isDate } from "./format.js";
+import { clockOf, isDate, sentenceText } from "./format.js";
 
 export const KEPT = 2000; // tells in memory, and points in a drawing
 const PAGE = 1000; // the service's largest page
@@ -20,6 +20,11 @@ export class History {
     this.others = [];
     this.resets = [];
     this.amended = new Map(); // by the number of a record: the one that says how it counts
+    this.outside = new Map(); // by the number of a change of the space: the tells that it left out
+    this.left = new Set(); // by the last of these
+    this.taken = new Set(); // taken back
+    this.gone = null; // the tells that count no longer, in order, once somebody wants to know
+    this.counts = []; // how many of them there were right after each amendment
     this.head = 0;
     this.loaded = false;
     this.whole = null; // a sample of all tells, if somebody wanted to see them
@@ -47,6 +52,7 @@ export class History {
     // Questions as far back as the tells, or the log would be full of them.
     const recent = asked.events.filter((record) => record.seq > (this.tells[0]?.seq ?? 0));
     this.others = [...recent, ...failed.events, ...amended.events].filter(known).sort((a, b) => a.seq - b.seq);
+    for (const record of this.others.filter((each) => each.kind === "redefined")) this.outside.set(record.seq, await unpacked(record.event?.outside ?? []));
     for (const record of this.others) this.amend(record);
     this.loaded = true;
   }
@@ -100,14 +106,26 @@ export class History {
   /** Remember what a record says of another. */
   amend(record) {
     if (record.event?.record) this.amended.set(record.event.record, record);
+    if (record.kind === "retracted") this.taken.add(record.event.record);
+    else if (record.kind === "redefined") this.left = new Set(this.outside.get(record.seq));
+    else return;
+    this.counts.push({ seq: record.seq, count: this.left.size + [...this.taken].filter((seq) => !this.left.has(seq)).length });
+    this.gone = null;
+  }
+
+  /** How many of the tells before a record count no longer, and whether it is one of them. */
+  before(seq) {
+    this.gone ??= [...new Set([...this.left, ...this.taken])].sort((a, b) => a - b);
+    const count = before(this.gone, seq);
+    return { count, gone: this.gone[count] === seq };
   }
 
   /** The tells of which a value counts, each with the right one. */
   counted(tells = this.tells) {
-    if (!this.amended.size) return tells;
+    if (!this.amended.size && !this.counts.length) return tells;
     return tells.flatMap((tell) => {
       const word = this.amended.get(tell.seq);
-      if (word?.kind === "retracted") return [];
+      if (this.before(tell.seq).gone) return [];
       return [this.renumbered(word ? corrected(tell, word) : tell)];
     });
   }
@@ -122,13 +140,15 @@ export class History {
     return this.resets.filter((record) => record.kind === "reset").map((record) => this.renumbered(record));
   }
 
-  /** With the step that it has once what was before it is taken back. */
+  /** With the step that it has once what was before it is taken back or left out: as `Numbering` has it. */
   renumbered(record) {
-    let gone = 0;
-    for (const [seq, word] of this.amended) if (word.kind === "retracted" && seq < record.seq && record.seq < word.seq) gone += 1;
-    if (!gone || !record.event) return record;
-    const outlier = record.event.outlier === null ? null : record.event.outlier - gone;
-    return { ...record, step: record.step - gone, event: { ...record.event, step: record.step - gone, outlier } };
+    const then = this.counts.findLast((each) => each.seq < record.seq)?.count ?? 0;
+    const earlier = this.before(record.seq).count - then;
+    if (!this.counts.length || !record.event) return record;
+    const [step, clock, { outlier, sentence }] = [record.step - earlier, clockOf(record), record.event];
+    const event = { ...record.event, step, time: clock ?? step, outlier: outlier == null ? null : outlier - earlier };
+    const reason = sentence?.length ? sentenceText(sentence, earlier, clock !== null) : record.reason;
+    return { ...record, step, reason, event };
   }
 
   /** The last tell, or undefined. */
@@ -195,6 +215,28 @@ export class History {
     const tells = filter === "all" ? this.tells.slice(-limit) : [];
     return [...others.slice(-limit), ...tells].sort((a, b) => b.seq - a.seq).slice(0, limit);
   }
+}
+
+/** How many of some numbers in order are before another. */
+function before(ordered, number) {
+  let [low, high] = [0, ordered.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ordered[middle] < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Numbers of records, of which the journal has a bit each: as `windvane.study.numbering` packs them. */
+async function unpacked(said) {
+  if (typeof said !== "string") return said; // of earlier versions
+  const packed = Uint8Array.from(atob(said), (each) => each.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const found = [];
+  bytes.forEach((byte, index) => { for (let bit = 0; bit < 8; bit += 1) if (byte & (128 >> bit)) found.push(8 * index + bit); });
+  return found;
 }
 
 /** A tell with the values that count instead of those that were told. */

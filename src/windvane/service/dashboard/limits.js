@@ -1,6 +1,6 @@
 // Constraints: what must hold beside the objective, in words and on a grid.
 
-import { chosen, number, place, withUnit } from "./format.js";
+import { chosen, clockOf, number, place, withUnit } from "./format.js";
 
 const LIKELY = 0.5; // without a safe level, points are asked for where all constraints more likely hold than not
 
@@ -30,7 +30,7 @@ export function told(constraint, outcome) {
 /** The violations of a record, in one sentence; empty if there are none. */
 export function violationsOf(record, constraints) {
   const beyond = constraints.filter((each) => record.event?.outcomes?.[each.name]?.violated);
-  return beyond.length ? `Violation at ${place(record.step, record.event.time)}: ${beyond.map((each) => told(each, record.event.outcomes[each.name])).join("; ")}.` : "";
+  return beyond.length ? `Violation at ${place(record.step, clockOf(record))}: ${beyond.map((each) => told(each, record.event.outcomes[each.name])).join("; ")}.` : "";
 }
 
 /** Constraints, and how strictly they are kept, in a few words; empty if there are none. */

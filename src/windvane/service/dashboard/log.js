@@ -4,7 +4,7 @@ import { intention, pathOf, post } from "./api.js";
 import { narrow } from "./charts.js";
 import { askReason } from "./dialogs.js";
 import { arrange, h, segmented, setText } from "./dom.js";
-import { clock, deviation, number, place, plusMinus, withUnit } from "./format.js";
+import { clock, clockOf, deviation, number, plusMinus, timeText, withUnit } from "./format.js";
 import { heading } from "./help.js";
 import { limitOf, told } from "./limits.js";
 import { spoken } from "./space.js";
@@ -60,7 +60,7 @@ function row(record, space, tools, constraints) {
     h("span", { class: "entry-point figure" }, record.x === null ? "" : spoken(space, record.x)),
     h("span", { class: "entry-value figure" }, record.y === null ? "" : `y ${number(record.y, deviation(record.event))}${noise(record.event)}`),
     h("span", { class: "entry-predicted figure" }, about ?? (predicted ? `predicted ${predicted}` : "")),
-    record.kind === "told" && record.event?.time !== record.step ? h("span", { class: "entry-when figure" }, `at ${place(record.step, record.event?.time).replace(/ \(step \d+\)$/, "")}`) : null,
+    record.kind === "told" && (clockOf(record) ?? record.step) !== record.step ? h("span", { class: "entry-when figure" }, `at ${timeText(clockOf(record))}`) : null,
     outcomes(record, constraints),
     reasons(record, space).map((text) => h("span", { class: "entry-reason" }, text)),
     tools);

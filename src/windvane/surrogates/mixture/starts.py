@@ -122,8 +122,8 @@ def own_noise(model: Mixture, data: Dataset, members: Sequence[Member]) -> None:
     scatters as well; with so little, no other hypothesis explains anything (docs/decisions/0056).
 
     With s the usual noise and P = K~^-1, the evidence is stationary in s where sum alpha_i^2 = sum P_ii. A
-    round goes from s to (s^2 sum alpha_i^2 + 2 d s_0) / (s sum P_ii + 2 d), which is there at once if there is
-    nothing but noise; the fitted s_0 counts as 2 d observations, `doubt` is d.
+    round goes from s to (s^2 sum alpha_i^2 + 2 d s_0) / (s sum P_ii + 2 d), and is there at once if there
+    is nothing but noise; the fitted s_0 counts as 2 d observations, `doubt` is d.
     """
     most = MOST_NOISE * float(model.kernel.diagonal(data.X).mean()) if len(data) else 0.0
     for _ in range(NOISE_ROUNDS if model.own_noise else 0):
