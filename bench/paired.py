@@ -42,6 +42,12 @@ WORLDS = {
     "regimes": "regimes:horizon=300",
     "workload": "workload:horizon=200",
     "Levy 4-d": "levy:dim=4,horizon=200",
+    "noisy": "within-model:rate=0.0,dim=1,noise_variance=0.2,horizon=200",
+    "noisy 4-d": "within-model:rate=0.0,dim=4,noise_variance=0.2,horizon=200",
+    "noisy, drift 0.01": "within-model:rate=0.01,noise_variance=0.2,horizon=200",
+    "noisy, drift 0.03 1-d": "within-model:rate=0.03,dim=1,noise_variance=0.2,horizon=200",
+    "noisy, jumps": "jumps:noise_variance=0.2,horizon=200",
+    "noisy, rough": "rough:noise_variance=0.2,horizon=200",
     **{
         f"still, {kind} {dim}-d": f"still:kind={kind},dim={dim},scale=1.0,horizon=200"
         for kind, dims in {

@@ -195,8 +195,8 @@ def test_auto_finds_the_season_and_uses_it():
 
 
 def test_bit_for_bit_after_a_season_was_found():
-    opt = wv.make(LINE, seed=1)
-    ran(opt, 80, seed=1)
+    opt = wv.make(LINE, seed=0)
+    ran(opt, 80, seed=0)
     assert opt.model.period is not None
     twin = wv.restore(json.loads(json.dumps(opt.state(), allow_nan=False)))
     assert twin.model == opt.model
@@ -209,8 +209,8 @@ def test_bit_for_bit_after_a_season_was_found():
 
 
 def test_told_the_period_in_the_callers_clock():
-    opt = wv.make(LINE, period=24 * 900.0, seed=2)
-    _, event = ran(opt, 60, seed=2, unit=900.0)
+    opt = wv.make(LINE, period=24 * 900.0, seed=0)
+    _, event = ran(opt, 60, seed=0, unit=900.0)
     assert opt.model.period == 24 * 900.0
     assert [one.temporal for one in opt.model.permanent[-2:]] == [season(24.0), swing(24.0)]
     assert [one.weight for one in opt.model.permanent[-2:]] == [tuning.TOLD / 2] * 2
