@@ -87,7 +87,9 @@ class Search:
     odds: Bounds = (0.01, 100.0)
     odds_prior: Prior | None = field(default_factory=lambda: LogNormal(1.0, 1.5))
     drifting_noise_prior: Prior | None = None
-    alike: tuple[tuple[int, ...], ...] = ()  # in states of before, each option has a lengthscale of its own
+    alike: tuple[tuple[int, ...], ...] = field(
+        default=(), metadata={"if_used": True}
+    )  # in states of before, each option has a lengthscale of its own
 
     def __post_init__(self) -> None:
         for name in ("lengthscale", "noise", "variance", "choice", "odds"):
