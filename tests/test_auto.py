@@ -393,9 +393,9 @@ def test_a_density_is_of_what_was_believed_before_y_was_seen_also_where_y_leads_
         return found
 
     monkeypatch.setattr(mixture, "reconsider", reconsider)
-    rng = np.random.default_rng(3)
-    opt = wv.make(LINE, seed=3, beta=wv.LogBeta())
-    for step in range(1, 55):
+    rng = np.random.default_rng(6)
+    opt = wv.make(LINE, seed=6, beta=wv.LogBeta())
+    for step in range(1, 23):
         x = opt.ask()
         y = (math.exp(-(((x[0] - 0.7) / 0.02) ** 2)) + 0.02 * rng.normal()) * (1.0 if step <= 20 else 5.0)
         surrogate, new = opt._progress.surrogate, wv.Observation(LINE.encode(x), y, float(step), step)

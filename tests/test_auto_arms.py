@@ -66,7 +66,7 @@ def test_how_much_arms_are_explored():
     assert schedule(46) == schedule(100) == wv.LogBeta(1.2, 4.0)
     assert schedule(500) == StagedBeta(wv.LogBeta(), wv.LogBeta(1.2, 4.0), 1600)
     assert schedule(500, beta=wv.LogBeta(0.8)) == wv.LogBeta(0.8)
-    assert schedule(500, kernel=wv.Empirical(np.eye(500))) == wv.LogBeta()
+    assert schedule(500, kernel=wv.Empirical(np.eye(500))) == wv.ConstantBeta(2.7)
 
 
 def test_of_more_arms_than_steps_a_good_one_is_made_use_of():

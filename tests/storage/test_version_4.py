@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import windvane as wv
-from windvane.options.auto_model import PLUNGES
+from windvane.options.auto_model import BETA, LAPSE, OWN_NOISE, PLUNGES
 from windvane.storage import Database
 from windvane.study import Study
 
@@ -47,9 +47,13 @@ def test_each_study_goes_on(path, name):
         state = study.optimizer.state()
         assert study.rebuild() == summary.head  # from the journal alone, by what the name means today
         anew = study.optimizer.state()
-        if name == "auto":  # since then it knows plunges, which a study that goes on does not
-            assert state["composition"]["model"]["plunges"] == 0.0
-            state["composition"]["model"]["plunges"] = PLUNGES
+        if name == "auto":  # since then it has learned more, which a study that goes on does not know
+            model, schedule = state["composition"]["model"], state["composition"]["acquisition"]["then"]
+            assert model["plunges"] == 0.0
+            assert not {"lapse", "own_noise"} & set(model)
+            assert schedule["schedule"]["type"] == "LogBeta"
+            model |= {"plunges": PLUNGES, "lapse": LAPSE, "own_noise": OWN_NOISE}
+            schedule["schedule"] = {"type": "ConstantBeta", "beta": BETA}
             assert state.pop("surrogate") != anew.pop("surrogate")
         assert json.dumps(anew) == json.dumps(state)
         context = {"context": {"load": 50.0}} if name == "following" else {}

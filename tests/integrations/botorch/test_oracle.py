@@ -119,5 +119,5 @@ def test_the_points_it_asks_for_are_as_good():
 
 
 def test_every_field_of_an_event_is_compared():
-    compared = {*FIGURES, *REST, "x", "reason", "beliefs", "change"}
+    compared = {*FIGURES, *REST, "x", "reason", "sentence", "beliefs", "change"}
     assert compared == {field.name for field in dataclasses.fields(wv.Event)}

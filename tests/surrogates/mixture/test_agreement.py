@@ -1,11 +1,13 @@
 """Outliers that agree, and what was rounded off."""
 
+import math
+
 import numpy as np
 import pytest
 
 from windvane.data import Dataset
 from windvane.surrogates.mixture.agreement import agreeing
-from windvane.surrogates.mixture.resolution import rounding_variance
+from windvane.surrogates.mixture.resolution import rounding_std
 
 
 def data(X, y):
@@ -25,14 +27,14 @@ def test_rounding_is_a_twelfth_of_a_step_squared():
     """Var of what is uniform on one step; the step is found among values that are multiples of it."""
     rng = np.random.default_rng(0)
     x, y = rng.random(200), 0.5 * rng.integers(0, 5, 200)
-    assert rounding_variance(data(x, y)) == pytest.approx(0.25 / 12.0)
-    assert rounding_variance(data(x, 0.1 * rng.integers(0, 5, 200))) == pytest.approx(0.01 / 12.0)
+    assert rounding_std(data(x, y)) == pytest.approx(0.5 / math.sqrt(12.0))
+    assert rounding_std(data(x, 0.1 * rng.integers(0, 5, 200))) == pytest.approx(0.1 / math.sqrt(12.0))
 
 
 def test_values_that_are_equal_because_the_place_is_are_not_rounded():
     x = np.repeat(np.linspace(0, 1, 15), 10)
-    assert rounding_variance(data(x, np.sin(9.0 * x))) == 0.0
+    assert rounding_std(data(x, np.sin(9.0 * x))) == 0.0
 
 
 def test_equal_values_have_no_step():
-    assert rounding_variance(data(np.linspace(0, 1, 30), np.ones(30))) == 0.0
+    assert rounding_std(data(np.linspace(0, 1, 30), np.ones(30))) == 0.0

@@ -16,7 +16,7 @@ from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, scattered, scatters
 from windvane.surrogates.mixture.periods import Found, Scan, sought
-from windvane.surrogates.mixture.resolution import rounding_variance
+from windvane.surrogates.mixture.resolution import rounding_std
 from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
 from windvane.surrogates.scaling import generalised
@@ -70,7 +70,7 @@ def fitted(
     if trusted:
         recent = _without_lone(model, recent, member.noise)
     if model.plunges:
-        search = _rounded(search, rounding_variance(data.take(slice(member.first, None))) / scaling.scale**2)
+        search = _rounded(search, rounding_std(data.take(slice(member.first, None))) / scaling.scale)
     values = fit_data(recent, scaling, model.kernel, model.interval)
     found = _estimate(model.kernel, temporal, noise, values, search.under(temporal), seed)
     if rescale:
@@ -81,9 +81,9 @@ def fitted(
     return after, NoiseEstimate.about(found.noise.variance, worth)
 
 
-def _rounded(search: Search, least: float) -> Search:
+def _rounded(search: Search, std: float) -> Search:
     """The search among noises that are at least as large as what was rounded off."""
-    low, high = search.noise
+    (low, high), least = search.noise, std * std
     return search if least <= low else replace(search, noise=(least, max(high, 2.0 * least)))
 
 
