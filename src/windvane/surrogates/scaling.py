@@ -38,16 +38,22 @@ class Scaling:
     held: bool = field(
         default=False, repr=False, metadata={"if_used": True}
     )  # the offset stays, whatever the values
+    floor: float | None = field(
+        default=None, repr=False, metadata={"if_used": True}
+    )  # in the caller's units: what is below is taken for it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "offset", real("scaling(offset)", self.offset))
         object.__setattr__(self, "scale", real("scaling(scale)", self.scale, above=0.0))
+        if self.floor is not None:
+            object.__setattr__(self, "floor", real("scaling(floor)", self.floor))
         if not isinstance(self.held, bool):
             raise InvalidType(f"scaling(held)={self.held!r}: must be true or false")
 
     def raised(self, by: float) -> Scaling:
-        """About another level, unless it is held."""
-        return self if self.held else replace(self, offset=self.offset + by)
+        """About another level, unless it is held; the floor moves as well."""
+        floor = None if self.floor is None else self.floor + by
+        return self if self.held else replace(self, offset=self.offset + by, floor=floor)
 
     def of_values(self, y: Array, accuracy: Accuracies | None = None) -> Scaling:
         """That of other values; about the same offset, if it is held.
@@ -82,9 +88,15 @@ class Scaling:
     @overload
     def inward(self, y: Array) -> Array: ...
     def inward(self, y: float | Array) -> float | Array:
-        """To the model's units."""
+        """To the model's units.
+
+        >>> Scaling(10.0, 2.0, floor=0.0).inward(np.array([14.0, 0.0, -1e6])).tolist()
+        [2.0, -5.0, -5.0]
+        """
         if isinstance(y, float):
+            y = y if self.floor is None else max(y, self.floor)
             return inward_one(y, self.offset, self.scale)
+        y = y if self.floor is None else np.maximum(y, self.floor)
         return inward(y, self.offset, self.scale)
 
 
