@@ -280,6 +280,57 @@ def seen(opt, value, steps, context=lambda step: None):
     return points, events
 
 
+@pytest.mark.parametrize(
+    ("dim", "depth", "goal", "most"),
+    [
+        (1, 1e6, "maximize", 0.3),
+        (2, 1e3, "maximize", 0.25),
+        (2, 1e6, "minimize", 0.25),
+        (4, 1e6, "maximize", 0.5),
+    ],
+)
+def test_a_penalty_does_not_hide_what_is_better_elsewhere(dim, depth, goal, most):
+    """The least noise on such a scale was larger than all other differences: 0.4, 0.3, 0.5 and 0.85 instead."""
+    sign, rng = (1.0 if goal == "maximize" else -1.0), np.random.default_rng(44000)
+    opt, regrets = wv.make(wv.Box([(0, 1)] * dim), goal=goal, seed=44000), []
+    for _ in range(70):
+        x = opt.ask()
+        y = -depth if x[0] > 0.5 else x[0] - sum((x[1:] - 0.5) ** 2)
+        finite(opt.tell(x, sign * (y + 0.03 * rng.normal())))
+        regrets.append(min(0.5 - y, 1.0))
+    assert np.mean(regrets[35:]) < most
+
+
+@pytest.mark.parametrize("signs", [(-1, -1), (1, -1), (-1, 1)])
+def test_gross_errors_at_first_do_not_hide_the_objective(signs):
+    """On the scale of 1e6 all other values are one: it asked anywhere, or at one place, to the end."""
+    rng, summit = np.random.default_rng(44000), np.array([0.6, 0.3])
+
+    def value(x, step):
+        gross = 1e6 * {1: signs[0], 4: signs[1]}.get(step, 0)
+        return math.exp(-4.0 * float(((x - summit) ** 2).sum())) + gross + 0.03 * rng.normal()
+
+    opt = wv.make(SQUARE, seed=44000)
+    points, _ = seen(opt, value, 60)
+    assert np.mean([float(np.abs(x - summit).max()) for x in points[40:]]) < 0.2
+    assert opt.model.scaling.scale < 10.0
+
+
+@pytest.mark.parametrize("by", [-1e6, -1e2, 3.0, 1e5])
+def test_a_level_that_moves_is_noticed_beside_a_penalty(by):
+    """A floor beneath what matters goes where that goes."""
+    opt, rng, resets, regrets = wv.make(SQUARE, seed=44000), np.random.default_rng(44000), [], []
+    for step in range(1, 91):
+        x = opt.ask()
+        y = -1e6 if x[0] > 0.5 else x[0] - (x[1] - 0.5) ** 2
+        if opt.tell(x, y + by * (step > 50) + 0.03 * rng.normal()).reset:
+            resets.append(step)
+        regrets.append(min(0.5 - y, 1.0))
+    assert 1 <= len(resets) <= 3
+    assert all(50 < step < 60 for step in resets)
+    assert np.mean(regrets[70:]) < 0.35
+
+
 def test_what_comes_again_and_again_in_a_new_context_is_no_outlier():
     """Nothing was known of that context, so every value was the next outlier, of eighty in a row."""
     space = wv.Space(a=wv.Real(0, 1), b=wv.Real(0, 1), load=wv.Context(0, 1))

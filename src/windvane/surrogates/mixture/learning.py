@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from windvane.kernels import RBF, Kernel, Matern32, Static, Temporal
 from windvane.kernels.state_space import state_space
 from windvane.surrogates.evidence import Data
 from windvane.surrogates.fit import Estimate, Search, fit_data, map_estimate
+from windvane.surrogates.mixture.floor import floor_beneath
 from windvane.surrogates.mixture.member import Member
 from windvane.surrogates.mixture.mixture import Mixture
 from windvane.surrogates.mixture.outliers import NoiseEstimate, doubted, scattered, scatters
@@ -19,7 +21,7 @@ from windvane.surrogates.mixture.periods import Found, Scan, sought
 from windvane.surrogates.mixture.resolution import rounding_std
 from windvane.surrogates.mixture.tuning import BEYOND_DOUBT, FEWEST_TO_FIT, LEARNED, RECENT, RIVALS
 from windvane.surrogates.noise import Noise
-from windvane.surrogates.scaling import generalised
+from windvane.surrogates.scaling import Scaling, generalised
 
 
 def _estimate(
@@ -60,13 +62,20 @@ def fitted(
     if member.first and len(recent) < FEWEST_TO_FIT:
         return None  # so soon after a change, the kernel of before is the better guess
     noise, scaling, temporal = Noise(noise_variance), model.scaling, member.temporal
+    floor: float | None = None
     if rescale:
         # A signal larger than thought is for a scale that was told. Where it is found out, the hypothesis
         # would shrink the scale to a third, confirm itself, and explore a third as widely ever after.
         temporal = Static(1.0 / state_space(temporal).variance) * temporal
-        scaling = generalised(
-            recent, model.kernel, temporal, noise.variance, model.interval, old=model.scaling
-        )
+        parts = model.kernel, temporal, noise.variance, model.interval
+        scaling = generalised(recent, *parts, old=model.scaling)
+        if model.plunges and not scaling.held:
+            # what is older is not forgotten: the members have it
+            scale = max(scaling.scale, Scaling.of(own.y).scale)
+            floor = floor_beneath(own, scale * math.sqrt(search.noise[0]), model.scaling.floor)
+        if floor is not None:
+            recent = replace(recent, y=np.maximum(recent.y, floor))
+            scaling = generalised(recent, *parts, old=model.scaling)
     if trusted:
         recent = _without_lone(model, recent, member.noise)
     if model.plunges:
@@ -76,6 +85,7 @@ def fitted(
     if rescale:
         spread = found.noise.variance
         scaling = generalised(recent, found.kernel, temporal, spread, model.interval, found.W, model.scaling)
+        scaling = replace(scaling, floor=floor)
     after = replace(model, kernel=found.kernel, noise_variance=found.noise.variance, scaling=scaling)
     worth = min(model.doubt + 0.5 * _counted(recent), LEARNED)
     return after, NoiseEstimate.about(found.noise.variance, worth)

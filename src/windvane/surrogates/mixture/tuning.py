@@ -65,6 +65,10 @@ IN_A_ROW = 5  # outliers without a usual value between them: with one in a hundr
 AGREE = 0.5  # of their distance from what is expected of nothing known: if they differ by less
 TIED = 0.5  # of all places, at least, whose values others have as well: then values are rounded,
 SAME_VALUE = 1e-9  # and those that differ by no more than this, of the largest, are the same value
+ALIKE = 0.3  # of the least noise, in standard deviations: where the best places differ by less than that,
+PLACES, BEST = 4, 0.25  # so many of them, and such a part of all, a model cannot tell them apart;
+ONE_PLACE = 0.05  # of sqrt(d): what is nearer is one place, and its newest value stands for it
+DEPTH = 10.0  # times as far as those values reach: how far below the best one the floor is then
 
 # -- the acquisition ------------------------------------------------------------------------------------
 
