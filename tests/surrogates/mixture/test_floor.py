@@ -21,9 +21,16 @@ def data(x, y, accuracy=None):
     return Dataset(np.asarray(x, float)[:, None], np.asarray(y, float), times, times.astype(int), accuracy)
 
 
-@pytest.mark.parametrize("deep", [[-1e6, -1e6, -1e6, -1e6], [-1e3, -1e6, -1e4, -1e9]])
+@pytest.mark.parametrize("deep", [[-1e6, -1e6, -1e6, -1e6], [-1e9, -8e8, -1.1e9, -1e9]])
 def test_how_far_below_the_floor_values_are_does_not_matter(deep):
     assert floor_beneath(data(X, [*deep, *GOOD]), 1e3) == GOOD.max() - DEPTH * np.ptp(GOOD)
+
+
+def test_there_is_none_under_a_slope():
+    """A search that has converged, without noise: the best are alike, and others are at every depth."""
+    assert floor_beneath(data(X, [-1e3, -1e6, -1e4, -1e9, *GOOD]), 1e3) is None
+    near = np.concatenate((-np.geomspace(1.0, 1e-3, 6), -np.geomspace(1e-5, 1e-6, 6)))
+    assert floor_beneath(data(X, near), 0.01) is None
 
 
 def test_there_is_none_where_good_values_can_be_told_apart():

@@ -18,6 +18,7 @@ from windvane.surrogates.mixture.tuning import (
     BEST,
     DEPTH,
     FEWEST_TO_FIT,
+    ONE_DEPTH,
     ONE_PLACE,
     PLACES,
     SAME_VALUE,
@@ -47,7 +48,10 @@ def floor_beneath(data: Dataset, least: float, before: float | None = None) -> f
     differ = reach > SAME_VALUE * float(np.abs(alike).max())
     if differ and len(alike) >= max(PLACES, BEST * len(places)):
         floor = top - DEPTH * reach
-        return floor if float(data.y.min()) < floor else None
+        below = data.y[data.y < floor]
+        # a cliff has one depth; values at every depth are a slope, and the scale is theirs
+        one_depth = len(below) and float(np.ptp(below)) <= ONE_DEPTH * (top - float(below.max()))
+        return floor if one_depth else None
     # a search that is at one place again and again has no others to tell apart
     above = data.y[data.y >= before] if before is not None else alike[:0]
     return before if len(above) and float(np.ptp(above)) <= ALIKE * least else None

@@ -69,6 +69,9 @@ ALIKE = 0.3  # of the least noise, in standard deviations: where the best places
 PLACES, BEST = 4, 0.25  # so many of them, and such a part of all, a model cannot tell them apart;
 ONE_PLACE = 0.05  # of sqrt(d): what is nearer is one place, and its newest value stands for it
 DEPTH = 10.0  # times as far as those values reach: how far below the best one the floor is then
+ONE_DEPTH = (
+    0.5  # of how far below the best they are: where the values below a floor differ by less, they are a cliff
+)
 
 # -- the acquisition ------------------------------------------------------------------------------------
 
